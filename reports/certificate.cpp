@@ -68,6 +68,8 @@ void tell(Row& row, const Report& report, std::size_t index) {
   }
   ++row.counts[verdict.state];
   ++row.legal;
+  for (const suites::Mark& mark : report.campaign.marks[index])
+    if (const auto state = suites::session_state(mark)) ++row.counts[*state], row.has_failed |= *state == State::fail;
   tell_breaches(row, report, index);
   for (const auto& [ruling, reading] : verdict.followed) ++row.followed[ruling][reading];
   if (verdict.state == State::contested) ++row.contested[text(verdict.readings)];

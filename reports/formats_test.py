@@ -167,8 +167,9 @@ class Sarif(Formats):
     def test_a_result_is_a_finding_with_its_replay_line(self):
         report = self.report("bad")
         results = self.sarif(report)["results"]
-        self.assertEqual([result["properties"]["replay"] for result in results], [each["replay"] for each in report["findings"]])
-        for result, finding in zip(results, report["findings"]):
+        findings = [each for each in report["findings"] if "cause" in each or "mark" in each or each["deciding"]]
+        self.assertEqual([result["properties"]["replay"] for result in results], [each["replay"] for each in findings])
+        for result, finding in zip(results, findings):
             self.assertIn("replay: " + finding["replay"], result["message"]["text"])
             self.assertEqual(result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"], finding["op"])
             self.assertEqual(result["occurrenceCount"], finding["count"])
@@ -212,14 +213,28 @@ class Markdown(Formats):
         text = re.sub(r"<code>[^<]*</code>", "", text)
         return re.sub(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", "", text)
 
-    def test_a_row_per_version_and_a_block_per_finding(self):
+    def test_the_gravest_causes_come_first_then_a_row_per_version(self):
         report = self.report("bad")
         text = self.markdown(report)
+        self.assertGreater(len(report["causes"]), 0)
+        for cause in report["causes"][:5]:
+            self.assertIn(cause["replay"], text)
+        marks = sum("cause" not in each and "mark" in each for each in report["findings"])
+        self.assertEqual(text.count("<details>"), min(5, len(report["causes"]) + marks))
         for row in report["operators"]:
             self.assertEqual(len(re.findall(rf"^\| `{re.escape(row['op'])}` \|", text, re.MULTILINE)), 1)
-        for finding in report["findings"]:
-            self.assertIn(finding["replay"], text)
-        self.assertEqual(text.count("<details>"), len(report["findings"]))
+        self.assertLess(text.index("<details>"), text.index("| operator version |"))
+
+    def test_a_large_table_shows_what_does_not_conform_and_counts_the_rest(self):
+        report = self.report("bad")
+        wrong = next(row for row in report["operators"] if row["certified"] == "not conforming")
+        report["operators"] = [wrong] + [dict(wrong, op=f"Abs-{i + 1}", certified="conforms") for i in range(300)]
+        text = self.markdown(report)
+        self.assertLess(text.count("\n"), 100, "it fits a pull request")
+        self.assertIn(f"| `{wrong['op']}` |", text)
+        self.assertNotIn("| `Abs-1` |", text)
+        self.assertIn("Not shown: 300 `conforms`.", text)
+        self.assertIn(report["causes"][0]["replay"], text)
 
     def test_strangers_words_stay_in_code(self):
         for name in ("bad", "agreed", "good", "fuzz"):

@@ -59,8 +59,9 @@ Json finding_json(const FuzzReport& report, const suites::Finding& finding, std:
                {"stands_for", finding.stands_for},
                {"folder", suites::folder_name(finding)},
                {"cause", cause + 1}};
+  if (!finding.session.empty()) json["session"] = finding.session;
   add_explanation(json, report.invocation, report.backend, finding);
-  json["replay"] = replay_line(report.invocation, finding.line);
+  json["replay"] = replay_line(report.invocation, finding.replayed());
   return json;
 }
 
@@ -134,14 +135,16 @@ std::string breaches_text(const FuzzReport& report) {
       report.harvest.failures, [](const suites::Failure& each) { return each.planned.origin.starts_with("island "); });
   if (islands > 0) words += (words.empty() ? "" : ", ") + std::to_string(islands) + " on islands";
   for (const auto& [mark, cases] : report.harvest.tally.marks)
-    if (cases > 0) words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + mark;
+    if (cases > 0 && mark != "session")  // which is among the states
+      words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + mark;
   return words;
 }
 
 void write_marked(const FuzzReport& report, std::ostream& out) {
   std::map<std::pair<std::string, std::string>, std::vector<const suites::Failure*>> groups;
   for (const suites::Failure& each : report.harvest.marked)
-    for (const suites::Mark& mark : each.told.marks) groups[{mark.name, mark.by}].push_back(&each);
+    for (const suites::Mark& mark : each.told.marks)
+      if (!suites::session_state(mark)) groups[{mark.name, mark.by}].push_back(&each);
   for (const auto& [key, cases] : groups) {
     const suites::Failure& first = *cases.front();
     const auto mark = std::ranges::find_if(
@@ -191,7 +194,8 @@ void write_json(const FuzzReport& report, std::ostream& out) {
   document.list("coverage", report.harvest.coverage.table().rows, coverage_json);
   document.list("peaks", report.peaks, [&](const suites::WorstCase& peak) { return peak_json(report, peak); });
   document.list("causes", report.causes, [&](const Cause& cause) {
-    return cause_json(cause, report.findings, replay_line(report.invocation, report.findings[cause.smallest].line));
+    return cause_json(cause, report.findings,
+                      replay_line(report.invocation, report.findings[cause.smallest].replayed()));
   });
   const std::vector<std::size_t> causes = causes_of(report);
   std::size_t finding = 0;
@@ -226,7 +230,9 @@ void write_session(const FuzzReport& report, std::string_view file, Colour colou
   write_peak(report, out);
   const std::size_t shown = std::min(most_causes, report.causes.size());
   for (std::size_t i = 0; i < shown; ++i)
-    write_cause({report.causes[i], report.findings[report.causes[i].smallest]}, i + 1, report.invocation, colour, out);
+    write_cause({report.causes[i], report.findings[report.causes[i].smallest],
+                 suites::judgement_of(report.invocation.level, report.backend.arithmetic)},
+                i + 1, report.invocation, colour, out);
   write_more(report.causes.size() - shown, out);
   write_marked(report, out);
   const Int excused = std::ranges::count(report.excused, true);

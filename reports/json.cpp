@@ -96,7 +96,7 @@ Json finding_json(const Report& report, const ReportedFinding& finding) {
 Json told_cause(const Report& report, const suites::Cause& cause) {
   const suites::Finding& smallest = report.sorted.findings[cause.smallest];
   const Verdict& verdict = smallest.answered.verdict;
-  Json json = cause_json(cause, report.sorted.findings, replay_line(report.invocation, smallest.line));
+  Json json = cause_json(cause, report.sorted.findings, replay_line(report.invocation, smallest.replayed()));
   json["detail"] = verdict.detail;
   add_explanation(json, report.invocation, report.campaign.backend, smallest);
   return json;
@@ -156,7 +156,7 @@ Json verdict_json(const Report& report, std::size_t index) {
   if (verdict.elements > 0) add_measures(json, verdict);
   if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
   for (const suites::Mark& mark : marks_of(report, index))
-    json["marks"].push_back(mark_json(report.invocation, planned.line, mark));
+    json["marks"].push_back(mark_json(report.invocation, planned.line, mark, cause_of_session(report, mark)));
   if (verdict.state != State::pass && verdict.state != State::unsupported)
     json["replay"] = replay_line(report.invocation, planned.line);
   return json;

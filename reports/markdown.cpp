@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Markdown for a pull request: the answer, a table per operator version, the causes with their replay lines folded up.
+// Markdown for a pull request: the answer, the gravest causes with their replay lines folded up, a table of the
+// operator versions, or of those that do not conform where all of them are too many.
 #include "reference/sequence.h"
 #include "reports/pieces.h"
 #include "reports/render.h"
 #include "reports/rows.h"
 #include "suites/text/markup.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string>
 
 namespace assay::reports {
@@ -20,7 +23,8 @@ using suites::html_text;
 constexpr std::array states = {"pass",     "contested", "below",   "fail",        "error",
                                "unscored", "accepted",  "refused", "unsupported", "not run"};
 
-constexpr std::ptrdiff_t most_lines = 95;  // of a comment that somebody reads
+constexpr std::ptrdiff_t most_lines = 95;                      // of a comment that somebody reads
+constexpr std::size_t most_causes = 5, most_graph_causes = 2;  // of these, the gravest
 
 // Text of at most comment_limit bytes, hence characters, and most_lines; what does not fit is counted.
 class Comment {
@@ -34,8 +38,8 @@ class Comment {
     text_ += block;
     return true;
   }
-  void close(const std::string& words) { text_ += words; }
   const std::string& text() const { return text_; }
+  std::ptrdiff_t lines_left() const { return most_lines - lines_; }
 
  private:
   std::string text_;
@@ -95,7 +99,9 @@ std::string readings(const Json& report) {
     for (const auto& [reading, count] : row.at("followed").items()) seen += " " + reading + " " + count.dump();
     if (!seen.empty()) text += (text.empty() ? "" : "; ") + words(row, "id") + seen;
   }
-  return text.empty() ? "" : "\nReadings of unclear clauses, with cases: " + code_span(text) + "\n";
+  constexpr std::size_t most = 400;
+  return text.empty() ? ""
+                      : "\nReadings of unclear clauses, with cases: " + code_span(suites::printable(text, most)) + "\n";
 }
 
 // "Over every f16 input: 23 functions, worst 24.2 ulp (Swish-24); not within the bound: Exp-13."
@@ -129,11 +135,14 @@ std::string over_graphs(const Json& report) {
   const Json &graphs = report.at("graphs"), &causes = graphs.at("causes");
   std::string text = "\n" + graphs.at("graphs").dump() + " drawn graphs, " + std::to_string(causes.size()) +
                      (causes.size() == 1 ? " cause" : " causes") + (causes.empty() ? ".\n" : ":\n");
-  for (const Json& cause : causes) {
+  for (std::size_t i = 0; i < std::min(causes.size(), most_graph_causes); ++i) {
+    const Json& cause = causes[i];
     const std::size_t found = cause.at("graphs").size();
     text += "- " + code_span(words(cause, "text", 400)) + " (" + std::to_string(found) +
             (found == 1 ? " graph" : " graphs") + "), " + code_span(words(cause, "replay", 1 << 16)) + "\n";
   }
+  if (causes.size() > most_graph_causes)
+    text += "- and " + std::to_string(causes.size() - most_graph_causes) + " more, in the JSON report\n";
   return text;
 }
 
@@ -166,20 +175,50 @@ std::string details(const CauseRow& cause) {
       "</code>: " +
       (cause.mark == every_input ? std::to_string(cause.count) + (cause.count == 1 ? " input" : " inputs")
                                  : cases(cause.count)) +
-      (cause.decides ? "" : ", shown apart") + "</summary>\n\n";
+      "</summary>\n\n";
   text += code_block(cause.sentence) + "\n" + code_block(cause.replay, "sh");
   return text + "\n</details>\n";
 }
 
 void add_causes(const std::vector<CauseRow>& causes, Comment& comment) {
-  if (!causes.empty()) comment.add("\n### What was found\n\n");
+  if (!causes.empty()) comment.add("### What was found\n\n");
   std::size_t told = 0;
-  while (told < causes.size() && comment.add(details(causes[told]))) ++told;
+  while (told < std::min(causes.size(), most_causes) && comment.add(details(causes[told]))) ++told;
   if (told == causes.size()) return;
   Int left = 0;
   for (std::size_t i = told; i < causes.size(); ++i) left += causes[i].count;
-  comment.close("\n**Cut here:** " + std::to_string(causes.size() - told) + " more causes (" + cases(left) +
-                ") do not fit into a comment. The JSON report has them.\n");
+  comment.add("\n**Cut here:** " + std::to_string(causes.size() - told) + " more causes (" + cases(left) +
+              "). The JSON report has them.\n");
+}
+
+// Tells whether a row is of an operator version in which something is wrong.
+bool is_wrong(const Json& row, bool is_fuzz) {
+  if (!is_fuzz) return words(row, "certified") == "not conforming";
+  const auto breaks = [&](const char* state) { return row.at("counts").value(state, Int{0}) > 0; };
+  return breaks("fail") || breaks("error") || breaks("refused") || breaks("below");
+}
+
+// All rows; the worst alone where they would not fit.
+void add_table(const Rendering& rendering, Comment& comment) {
+  const bool is_fuzz = rendering.is_fuzz();
+  std::vector<const Json*> rows;
+  for (const Json& row : rendering.report.at("operators")) rows.push_back(&row);
+  constexpr std::ptrdiff_t beside = 8;  // lines: head, what is left out
+  const bool all_fit = static_cast<std::ptrdiff_t>(rows.size()) + beside < comment.lines_left();
+  if (!all_fit)
+    std::ranges::stable_sort(rows, std::greater(), [](const Json* row) {
+      return row->at("counts").value("fail", Int{0}) + row->at("counts").value("error", Int{0});
+    });
+  comment.add("\n### Operator versions\n\n" + table_head(is_fuzz));
+  std::map<std::string, Int> left_out;
+  for (const Json* row : rows) {
+    const bool is_shown = (all_fit || is_wrong(*row, is_fuzz)) && comment.lines_left() > beside / 2;
+    if (is_shown && comment.add(table_row(*row, is_fuzz))) continue;
+    ++left_out[is_fuzz ? is_wrong(*row, is_fuzz) ? "that failed" : "without a failure" : words(*row, "certified")];
+  }
+  const std::string others = joined(
+      left_out, ", ", [](const auto& each) { return std::to_string(each.second) + " " + code_span(each.first); });
+  if (!others.empty()) comment.add("\nNot shown: " + others + ".\n");
 }
 
 // Says what became of special values, which are in no row where they do not count.
@@ -197,16 +236,13 @@ void write_markdown(const Rendering& rendering, std::ostream& out) {
   const Json& report = rendering.report;
   Comment comment;
   comment.add(heading(rendering));
-  comment.add(table_head(rendering.is_fuzz()));
-  std::size_t left = 0;
-  for (const Json& row : report.at("operators")) left += comment.add(table_row(row, rendering.is_fuzz())) ? 0 : 1;
-  if (left > 0) comment.close("\n**Cut here:** " + std::to_string(left) + " more operator versions do not fit.\n");
+  add_causes(causes_of(rendering), comment);
   comment.add(special_values(report));
   comment.add(readings(report));
   comment.add(over_every_input(report));
   comment.add(over_graphs(report));
   comment.add(agreed(report));
-  add_causes(causes_of(rendering), comment);
+  add_table(rendering, comment);
   out << comment.text();
 }
 

@@ -263,15 +263,25 @@ suites::Finding finding_of(const Json& json) {
   finding.diagnosis = {json.at("models").get<std::vector<std::string>>(), json.at("by_shape").get<bool>(),
                        json.at("confirmed").get<bool>()};
   finding.is_shrunk = json.at("shrunk").get<bool>();
+  finding.session = json.value("session", "");
+  finding.answered.verdict.detail = json.at("detail").get<std::string>();
   finding.stands_for = json.at("stands_for").get<Int>();
   return finding;
 }
 
-// The findings that one machine would have kept, in its order, each with what it stands for there.
-std::vector<Json> findings(const Shards& shards, std::span<const suites::Failure> failures) {
+// The findings that one machine would have kept, in its order, each with what it stands for there: those of failures,
+// then those of sessions, by the case that each ended with.
+std::vector<Json> findings(const Shards& shards, std::span<const suites::Failure> failures, const Json& marked) {
   std::map<std::string, const Json*> by_origin;
+  std::map<std::string, std::vector<const Json*>> sessions;
   for (const ShardReport& shard : shards)
-    for (const Json& each : shard.report.at("findings")) by_origin[each.at("origin").get<std::string>()] = &each;
+    for (const Json& each : shard.report.at("findings")) {
+      const std::string origin = each.at("origin").get<std::string>();
+      if (each.contains("session"))
+        sessions[origin].push_back(&each);
+      else
+        by_origin[origin] = &each;
+    }
   std::vector<Json> kept;
   for (const suites::Example& example : suites::examples_of(failures, suites::Sorting().examples)) {
     const auto found = by_origin.find(suites::origin_of(example.failure->index));
@@ -281,6 +291,9 @@ std::vector<Json> findings(const Shards& shards, std::span<const suites::Failure
     kept.push_back(*found->second);
     kept.back()["stands_for"] = example.stands_for;
   }
+  for (const Json& each : marked)
+    for (const Json* session : sessions[suites::origin_of(each.at("index").get<std::uint64_t>())])
+      kept.push_back(*session);
   return kept;
 }
 
@@ -324,7 +337,7 @@ Json whole_of(const Shards& shards, std::span<const suites::WrongModel> models) 
   whole["failures"] = by_number(shards, "failures", "index");
   whole["marked"] = by_number(shards, "marked", "index");
   const std::vector<suites::Failure> failures = failures_of(whole["failures"]);
-  const std::vector<Json> kept = findings(shards, failures);
+  const std::vector<Json> kept = findings(shards, failures, whole["marked"]);
   whole["findings"] = kept;
   whole["clauses"] = clauses(whole);
   sort_into_causes(whole, failures, models);

@@ -134,29 +134,34 @@ Json evidence_json(const oracles::Evidence& evidence) {
            })}};
 }
 
-Json mark_json(const Invocation& invocation, std::string_view line, const suites::Mark& mark) {
-  return {{"mark", mark.name},
-          {"by", mark.by},
-          {"detail", mark.detail},
-          {"breaches", mark.breaches},
-          {"replay", replay_line(invocation, line, mark)}};
+Json mark_json(const Invocation& invocation, std::string_view line, const suites::Mark& mark, std::size_t cause) {
+  Json json = {{"mark", mark.name},
+               {"by", mark.by},
+               {"detail", mark.detail},
+               {"breaches", mark.breaches},
+               {"replay", replay_line(invocation, line, mark)}};
+  if (const auto state = suites::session_state(mark)) json["counts_as"] = name(*state);
+  if (cause != suites::no_cause) json["cause"] = cause + 1;
+  return json;
 }
 
 Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> findings, std::string_view replay) {
   Json versions = Json::object();
   for (const auto& [version, count] : cause.versions) versions[text(version)] = count;
-  return {{"sentence", cause.sentence},
-          {"state", name(cause.state)},
-          {"because", cause.because},
-          {"pattern", cause.pattern},
-          {"count", cause.count},
-          {"versions", versions},
-          {"models", cause.diagnosis.models},
-          {"needs", cause.predicate},
-          {"first", findings[cause.first].found},
-          {"smallest", findings[cause.smallest].line},
-          {"replay", replay},
-          {"examples", transformed<Json>(cause.examples, [&](std::size_t i) { return case_id(findings[i].line); })}};
+  Json json = {{"sentence", cause.sentence},
+               {"state", name(cause.state)},
+               {"because", cause.because},
+               {"pattern", cause.pattern},
+               {"count", cause.count},
+               {"versions", versions},
+               {"models", cause.diagnosis.models},
+               {"needs", cause.predicate},
+               {"first", findings[cause.first].found},
+               {"smallest", findings[cause.smallest].line},
+               {"replay", replay}};
+  if (const std::string& session = findings[cause.smallest].session; !session.empty()) json["session"] = session;
+  json["examples"] = transformed<Json>(cause.examples, [&](std::size_t i) { return case_id(findings[i].line); });
+  return json;
 }
 
 Json exception_json(const Exception& exception) {

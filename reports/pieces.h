@@ -35,7 +35,8 @@ Json profile_json(const Profile& profile);
 Json backend_json(const Invocation& invocation, const suites::Description& described);
 Json evidence_json(const oracles::Evidence& evidence);
 Json run_json(const Run& run, std::size_t reached);
-Json mark_json(const Invocation& invocation, std::string_view line, const suites::Mark& mark);
+Json mark_json(const Invocation& invocation, std::string_view line, const suites::Mark& mark,
+               std::size_t cause = suites::no_cause);
 // `replay`: of its smallest finding.
 Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> findings, std::string_view replay);
 // "Conforms except where", of one operator version and one cause.

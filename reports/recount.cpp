@@ -70,13 +70,25 @@ struct Read {
   bool is_near_miss() const { return case_class.starts_with("invalid"); }
   bool is_special() const { return case_class == "nonfinite" || case_class == "overflow-int"; }
   bool decides() const { return case_class.starts_with("valid-") || (counts_special && is_special()); }
-  bool counts_apart() const { return is_special() && !counts_special && word != "error"; }
+  // Of its own word, or of one that a session ended by it counts as.
+  bool counts_apart(const std::string& state) const { return is_special() && !counts_special && state != "error"; }
   bool is_judged() const { return word == "pass" || word == "contested" || word == "below" || word == "fail"; }
   // Null where the verdict has none: empty as a list and as an object.
   const Json& member(const char* name) const {
     static const Json none;
     const auto found = json->find(name);
     return found == json->end() ? none : *found;
+  }
+  // Its word, then for each session that it ended what that counts as.
+  std::vector<std::string> counted() const {
+    std::vector<std::string> all{word};
+    for (const Json& mark : member("marks")) {
+      if (mark.at("mark") != "session" || !mark.at("breaches").get<bool>()) continue;
+      const bool has_ended =
+          is_among(std::array{"crashed", "timed out", "out of memory", "garbled"}, text_of(mark, "by"));
+      all.emplace_back(has_ended ? "error" : "fail");
+    }
+    return all;
   }
 };
 
@@ -139,6 +151,12 @@ bool has_counting_mark(const Read& verdict) {
   return std::ranges::any_of(own_marks(verdict), [&](const Json& mark) {
     return mark.at("breaches").get<bool>() && !is_excused(verdict, text_of(mark, "mark"));
   });
+}
+
+// Tells whether it ended a session that crashed, and nobody agreed to that: it counts whatever the class.
+bool has_crashed_session(const Read& verdict) {
+  const std::vector<std::string> all = verdict.counted();
+  return std::find(all.begin() + 1, all.end(), "error") != all.end() && !is_excused(verdict, "session");
 }
 
 // "not conforming" wins over "conforms", that over "not certified".
@@ -206,6 +224,7 @@ void stand(Json& standing, const Read& verdict, bool strict) {
   const bool breach = breaks(verdict.word, strict) && !is_excused(verdict, verdict.word);
   std::string said = "not certified";
   if (breach && (verdict.decides() || verdict.word == "error")) said = "not conforming";
+  if (has_crashed_session(verdict)) said = "not conforming";
   if (verdict.decides()) {
     add(standing, "legal");
     if (has_counting_mark(verdict)) said = "not conforming";
@@ -231,7 +250,8 @@ Json report_row(const std::string& op, const std::vector<const Read*>& verdicts,
       row["types"][verdict->type] = no_counts();
       row["standings"][verdict->type] = no_standing();
     }
-    if (!verdict->counts_apart()) add(row["counts"], verdict->word), add(row["types"][verdict->type], verdict->word);
+    for (const std::string& word : verdict->counted())
+      if (!verdict->counts_apart(word)) add(row["counts"], word), add(row["types"][verdict->type], word);
     stand(row, *verdict, strict);
     stand(row["standings"][verdict->type], *verdict, strict);
   }
@@ -311,7 +331,8 @@ std::vector<std::pair<std::string, std::vector<const Read*>>> by_operator(const 
 Json totals_of(const std::vector<Read>& verdicts, bool apart = false) {
   Json totals = no_counts();
   for (const Read& verdict : verdicts)
-    if (verdict.counts_apart() == apart) add(totals, verdict.word);
+    for (const std::string& word : verdict.counted())
+      if (verdict.counts_apart(word) == apart) add(totals, word);
   return totals;
 }
 
@@ -363,7 +384,7 @@ Json classes_of(const std::vector<Read>& verdicts) {
   for (const Read& verdict : verdicts) {
     Json& counts = classes[verdict.case_class];
     if (counts.is_null()) counts = no_counts();
-    add(counts, verdict.word);
+    for (const std::string& word : verdict.counted()) add(counts, word);
     counts["decides"] = verdict.decides();
   }
   return classes;
@@ -428,7 +449,7 @@ Json type_row(const std::string& type, const std::vector<const Read*>& all, bool
       continue;
     }
     deciding.push_back(verdict);
-    add(row["counts"], verdict->word);
+    for (const std::string& word : verdict->counted()) add(row["counts"], word);
     for (const auto& [id, reading] : verdict->member("followed").items()) {
       if (!row["readings"].contains(id)) row["readings"][id] = Json::object();
       add(row["readings"][id], reading.get<std::string>());
@@ -512,6 +533,8 @@ std::string wrong_exception(const Json& exception, const std::vector<const Read*
   std::vector<std::int64_t> covered(when.size(), 0);
   for (const Read* verdict : verdicts) {
     const bool is_of_it = verdict->json->value("cause", 0) == exception.at("cause").get<int>();
+    for (const Json& mark : verdict->member("marks"))  // no predicate is about sessions
+      cases += mark.value("cause", 0) == exception.at("cause").get<int>() && when.empty();
     const bool passes = !verdict->is_near_miss() && (verdict->word == "pass" || verdict->word == "contested") &&
                         verdict->json->value("cause", 0) == 0;
     if (!is_of_it && !passes) continue;
@@ -620,8 +643,14 @@ std::string wrong_finding(const Json& report) {
     by_id.emplace(verdict.id, verdict);
     if (breaks(verdict.word, is_strict(report)) && !is_excused(verdict, verdict.word))
       ++found[{verdict.op, verdict.word, ""}];
-    for (const Json& mark : own_marks(verdict))
+    std::vector<std::string> counted = verdict.counted();
+    for (const Json& mark : own_marks(verdict)) {
       if (!is_excused(verdict, text_of(mark, "mark"))) ++found[{verdict.op, "", text_of(mark, "mark")}];
+      const bool is_counted = text_of(mark, "mark") == "session" && mark.at("breaches").get<bool>();
+      if (is_counted != mark.contains("counts_as") || (is_counted && mark.at("counts_as") != counted[1]))
+        return "a session counts otherwise than it ended: " + shortened(mark);
+      if (is_counted) counted.erase(counted.begin() + 1);
+    }
   }
   for (const Json& finding : report.at("findings")) {
     const std::string op = text_of(finding, "op"), word = text_of(finding, "state"), mark = finding.value("mark", "");

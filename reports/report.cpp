@@ -31,9 +31,11 @@ bool counts(const Report& report, std::size_t index, const suites::Mark& mark) {
   return mark.breaches && !report.agreed.excuses(index, mark.name);
 }
 
-bool is_marked(const Report& report, std::size_t index) {
-  return std::ranges::any_of(report.campaign.marks[index],
-                             [&](const suites::Mark& mark) { return counts(report, index, mark); });
+// Tells whether a mark breaks conformance. Where the case does not decide, only a session that crashed does.
+bool is_marked(const Report& report, std::size_t index, bool deciding) {
+  return std::ranges::any_of(report.campaign.marks[index], [&](const suites::Mark& mark) {
+    return counts(report, index, mark) && (deciding || suites::session_state(mark) == State::error);
+  });
 }
 
 bool is_excused(const Report& report, std::size_t index, const Verdict& verdict) {
@@ -42,18 +44,31 @@ bool is_excused(const Report& report, std::size_t index, const Verdict& verdict)
 }
 
 // Special values are in no total. A crash is never apart.
-bool counts_apart(const Report& report, std::size_t index, const Verdict& verdict) {
+bool counts_apart(const Report& report, std::size_t index, State state) {
   const std::string& name = report.classes[index];
-  return oracles::is_special(name) && !decides(name, report.invocation.counts_special()) &&
-         verdict.state != State::error;
+  return oracles::is_special(name) && !decides(name, report.invocation.counts_special()) && state != State::error;
+}
+
+// The states that a case adds to the counts: that of its verdict, and those of the sessions it ended.
+std::vector<State> states_of(const Report& report, std::size_t index, const Verdict& verdict) {
+  std::vector<State> states{verdict.state};
+  for (const suites::Mark& mark : report.campaign.marks[index])
+    if (const auto state = suites::session_state(mark)) states.push_back(*state);
+  return states;
 }
 
 void count_states(Report& report) {
   for (State state : oracles::all_states) report.totals[state] = 0;
   for_each_verdict(report, [&](std::size_t i, const suites::SuiteCase&, const Verdict& verdict) {
-    ++(counts_apart(report, i, verdict) ? report.special : report.totals)[verdict.state];
-    ++report.by_class[report.classes[i]][verdict.state];
-    if (is_excused(report, i, verdict) && !counts_apart(report, i, verdict)) ++report.excused[verdict.state];
+    for (const State state : states_of(report, i, verdict)) {
+      ++(counts_apart(report, i, state) ? report.special : report.totals)[state];
+      ++report.by_class[report.classes[i]][state];
+    }
+    if (is_excused(report, i, verdict) && !counts_apart(report, i, verdict.state)) ++report.excused[verdict.state];
+    for (const suites::Mark& mark : report.campaign.marks[i])
+      if (const auto state = suites::session_state(mark);
+          state && !counts(report, i, mark) && !counts_apart(report, i, *state))
+        ++report.excused[*state];
     for (const suites::Mark& mark : report.campaign.marks[i])
       report.marks[mark.name] += counts(report, i, mark) ? 1 : 0;
   });
@@ -84,11 +99,12 @@ void count_operators(Report& report) {
     OperatorRow& row = rows[p.c.version];
     const DType type = suites::first_type(p.c);
     Counts& of_type = row.types[type];
-    if (!counts_apart(report, i, verdict)) ++row.counts[verdict.state], ++of_type[verdict.state];
+    for (const State state : states_of(report, i, verdict))
+      if (!counts_apart(report, i, state)) ++row.counts[state], ++of_type[state];
     row.errors[type].add(verdict);
     const bool breaks = breaks_conformance(verdict.state, report.invocation.strict) && !is_excused(report, i, verdict);
     const bool deciding = decides(report.classes[i], report.invocation.counts_special()),
-               marked = deciding && is_marked(report, i);
+               marked = is_marked(report, i, deciding);
     for (Certification* each : {static_cast<Certification*>(&row), &row.standings[type]}) {
       tell(*each, verdict, deciding, breaks);
       if (marked) each->certified = Certified::not_conforming;
@@ -173,8 +189,12 @@ void group_marks(Report& report) {
     for (const suites::Mark& mark : report.campaign.marks[i]) {
       if (report.agreed.excuses(i, mark.name)) continue;
       ReportedFinding& finding = groups[{mark.name, p.c.version, mark.by}];
-      if (finding.count++ == 0) finding = {verdict.state, p.c.version, mark.by, mark.detail, i, 1, mark.name};
-      finding.deciding += decides(report.classes[i], report.invocation.counts_special()) ? 1 : 0;
+      if (finding.count++ == 0)
+        finding = {verdict.state, p.c.version, mark.by, mark.detail, i, 1, mark.name, cause_of_session(report, mark)};
+      finding.deciding +=
+          decides(report.classes[i], report.invocation.counts_special()) || suites::session_state(mark) == State::error
+              ? 1
+              : 0;
       finding.cases.push_back(i);
     }
   });
@@ -269,6 +289,12 @@ void find_exceptions(Report& report) {
       if (is_new) found->second = suites::told_apart(whole.breaking.at(cause), whole.outside(state)).all;
       row.exceptions.push_back(exception_of(cause, cases, found->second, own.outside(state)));
     }
+  }
+  for (const ReportedFinding& finding : report.findings) {
+    if (finding.mark.empty() || finding.cause == suites::no_cause) continue;
+    const auto row = std::ranges::find(report.operators, finding.version, &OperatorRow::version);
+    row->exceptions.push_back({finding.cause, finding.count, {}, 0});  // sessions: no predicate is about them
+    std::ranges::stable_sort(row->exceptions, {}, &Exception::cause);
   }
 }
 
@@ -425,6 +451,13 @@ std::string replay_line(const Invocation& invocation, std::string_view line, con
   return replay_line(other, is_setting && !beside.empty() ? "[" + beside + "] " + run_again : run_again);
 }
 
+std::size_t cause_of_session(const Report& report, const suites::Mark& mark) {
+  const auto has_it = [&](std::size_t finding) { return report.sorted.findings[finding].session == mark.line; };
+  for (std::size_t i = 0; i < report.sorted.causes.size() && suites::session_state(mark); ++i)
+    if (std::ranges::any_of(report.sorted.causes[i].members, has_it)) return i;
+  return suites::no_cause;
+}
+
 const suites::Mark& mark_of(const Report& report, const ReportedFinding& finding) {
   const auto& marks = report.campaign.marks[finding.first];
   const auto found = std::ranges::find_if(
@@ -477,11 +510,11 @@ Report report(suites::Suite suite, suites::Campaign campaign, Invocation invocat
   count_states(report);
   count_operators(report);
   heed_every_input(report);
-  find_exceptions(report);
   count_rulings(report);
   count_constraints(report);
   group_findings(report);
   group_marks(report);
+  find_exceptions(report);
   choose_smallest(report);
   cover(report, natures);
   report.certified = overall(report.operators);

@@ -132,7 +132,7 @@ struct ReportedFinding {
   std::size_t first = 0;        // index into the suite
   Int count = 0;
   std::string mark = {};
-  std::size_t cause = suites::no_cause;   // by index of the causes; none of marks, and of a run that was interrupted
+  std::size_t cause = suites::no_cause;   // by index of the causes; none of marks but sessions, and where interrupted
   Int deciding = 0;                       // of these cases, those whose class decides, and any error
   std::vector<std::size_t> cases = {};    // all of them, by index
   std::size_t smallest = 0;               // of these the one with least to read
@@ -160,7 +160,7 @@ struct Report {
   std::vector<std::string> classes;  // by index of the suite
   Counts totals, excused;            // excused: of these, those that break conformance but were agreed
   Counts special;                    // of classes that do not decide, in no other total, but for errors
-  std::map<std::string, Int> marks;  // that break conformance, by name
+  std::map<std::string, Int> marks;  // that break conformance, by name; sessions are among the totals as well
   std::map<std::string, Counts> by_class;
   std::vector<OperatorRow> operators;
   std::vector<RulingRow> rulings;
@@ -193,6 +193,8 @@ bool decides(std::string_view case_class, bool counts_special = false);
 // SHA-256 over the text of constraints, rulings, readings and levels, and the version of the bounds.
 std::string judgement_hash();
 
+// The cause that a session is of, by index; `no_cause` of another mark, and where nothing was sorted.
+std::size_t cause_of_session(const Report& report, const suites::Mark& mark);
 // The mark a finding about marks was made from.
 const suites::Mark& mark_of(const Report& report, const ReportedFinding& finding);
 

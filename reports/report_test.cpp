@@ -64,7 +64,12 @@ Report told(const std::vector<Told>& all, bool strict = false) {
   invocation.tool_version = "0.1.0";
   invocation.backend = "example";
   invocation.strict = strict;
-  return report(std::move(suite), std::move(campaign), std::move(invocation), {"2026-01-01T00:00:00Z", 1.5, 2, "any"});
+  std::vector<suites::Finding> sessions;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const suites::Mark& mark : all[i].marks)
+      if (auto finding = suites::finding_of_session(suite.cases[i], mark)) sessions.push_back(*std::move(finding));
+  return report(std::move(suite), std::move(campaign), std::move(invocation), {"2026-01-01T00:00:00Z", 1.5, 2, "any"},
+                {}, suites::sorted({}, std::move(sessions), {}));
 }
 
 std::string session(const Report& report) {
@@ -95,6 +100,31 @@ TEST_CASE("a mark that breaks conformance does so beside a pass, and is a findin
   CHECK_THAT(json(marked), Catch::Contains("\"mark\":\"differs\""));
   const Report apart = told({{nonfinite, verdict(State::pass), {unstable}}, {conv, verdict(State::pass)}});
   CHECK(apart.certified == Certified::conforms);  // classes that do not decide are shown apart
+}
+
+TEST_CASE("a session is a numbered cause, and an error or a fail of the version of its last case", "[report][marks]") {
+  const std::string steps = pool + " ; " + other_pool;
+  const suites::Mark crashes{"session", "crashed", "error (crashed) after 1 case, alone pass", true, steps};
+  const suites::Mark leaks{"session", "value", "fail (value) after 1 case, alone pass", true, steps};
+  const Report report = told({{other_pool, verdict(State::pass), {crashes}}, {conv, verdict(State::pass)}});
+  CHECK(count(report.totals, State::error) == 1);
+  CHECK(count(report.totals, State::pass) == 2);  // the victim keeps what it earns alone
+  REQUIRE(report.operators.size() == 2);
+  CHECK(count(report.operators[0].counts, State::error) == 1);
+  CHECK(report.operators[0].certified == Certified::not_conforming);
+  CHECK(report.operators[0].exceptions.at(0).cause == 0);
+  CHECK(report.operators[1].certified == Certified::conforms);
+  CHECK_THAT(session(report),
+             Catch::Contains("1   CRASH     AveragePool-19: 1 error (crashed, only after other cases)") &&
+                 Catch::Contains("except 1\n") && Catch::Contains("replay: assay replay --backend example '" + steps) &&
+                 Catch::Contains("not conforming: 1 error;"));
+  CHECK(count(told({{other_pool, verdict(State::pass), {leaks}}}).totals, State::fail) == 1);
+  // A value on special data counts no more than it would alone; a crash always does.
+  const Report apart = told({{nonfinite, verdict(State::pass), {leaks}}, {conv, verdict(State::pass)}});
+  CHECK(apart.certified == Certified::conforms);
+  CHECK(count(apart.special, State::fail) == 1);
+  CHECK(told({{nonfinite, verdict(State::pass), {crashes}}, {conv, verdict(State::pass)}}).certified ==
+        Certified::not_conforming);
 }
 
 TEST_CASE("totals count every verdict once, all nine words present", "[report]") {
@@ -266,7 +296,7 @@ TEST_CASE("the session of certify", "[report][approval]") {
         "  AveragePool-19   100 %                1     1            does not conform\n"
         "  Conv-11          100 %     1                          1  conforms, L0\n"
         "  readings followed: A8 keep 1\n"
-        "  models that break a constraint: 0 refused, 1 accepted (Conv.C6 1)\n"
+        "  models that break a constraint: 0 refused, 1 accepted: Conv.C6 1\n"
         "FAIL          AveragePool-19: 1 value\n"
         "      1 of 3 elements outside the widest interval\n"
         "      replay: assay replay --backend example '" +

@@ -41,6 +41,8 @@ RowOutcome standing_of(const Json& verdict, const std::string& state, bool stric
   if (!breaches.all.empty()) {
     if (breaches.is_agreed()) return RowOutcome::expected;
     if (state == "error" && !breaches.agreed.contains(state)) return RowOutcome::error;
+    for (const Json& mark : member(verdict, "marks"))  // a session that crashed, whatever its last case earns alone
+      if (words(mark, "counts_as") == "error") return RowOutcome::error;
     const auto of_class = verdict.find("class");
     return of_class == verdict.end() || decides(of_class->get<std::string>(), counts_special) ? RowOutcome::breaches
                                                                                               : RowOutcome::apart;
@@ -78,7 +80,6 @@ CauseRow finding_row(const Json& finding, const Json* first) {
   row.count = finding.at("count").get<Int>();
   row.replay = words(finding, "replay", line_limit);
   row.versions[words(finding, "op")] = row.count;
-  row.decides = row.state == "error" || finding.value("deciding", row.count) > 0;
   row.sentence = words(finding, "op") + ": " + (row.mark.empty() ? row.state : row.mark) + in_brackets(row.because) +
                  (row.detail.empty() ? "" : ": " + row.detail);
   row.identity = words(finding, "op") + "|" + row.mark + "|" + row.state + "|" + row.because;
@@ -91,15 +92,25 @@ CauseRow finding_row(const Json& finding, const Json* first) {
   return row;
 }
 
-// Marks, and what was not sorted into causes.
+// Tells whether a finding of no cause breaks conformance: its mark does, or some of its cases, which were not sorted.
+bool counts(const Json& finding, const Json* first) {
+  if (!finding.contains("mark")) return finding.value("deciding", Int{1}) > 0;
+  const Json marks = first ? member(*first, "marks") : Json();
+  return std::ranges::any_of(marks, [&](const Json& mark) {
+    return mark.at("mark") == finding.at("mark") && mark.at("by") == finding.at("because") && mark.at("breaches");
+  });
+}
+
+// Marks, and what was not sorted into causes. What is judged apart is in neither.
 std::vector<CauseRow> findings_of(const Json& report) {
   std::unordered_map<std::string, const Json*> verdicts;
   for (const Json& each : report.at("verdicts")) verdicts.emplace(each.at("id").get<std::string>(), &each);
   std::vector<CauseRow> rows;
   for (const Json& each : report.at("findings")) {
     if (each.contains("cause")) continue;
-    const auto first = verdicts.find(each.at("first").get<std::string>());
-    rows.push_back(finding_row(each, first == verdicts.end() ? nullptr : first->second));
+    const auto found = verdicts.find(each.at("first").get<std::string>());
+    const Json* first = found == verdicts.end() ? nullptr : found->second;
+    if (counts(each, first)) rows.push_back(finding_row(each, first));
   }
   return rows;
 }
@@ -125,12 +136,12 @@ CauseRow cause_row(const Json& cause) {
   return row;
 }
 
-// Marks of a campaign are in no cause.
+// Marks of a campaign are in no cause, but for sessions.
 void add_marks(const Json& report, std::vector<CauseRow>& rows) {
   std::map<std::pair<std::string, std::string>, CauseRow> groups;
   for (const Json& each : member(report, "marked"))
     for (const Json& mark : member(each, "marks")) {
-      if (!mark.value("breaches", false)) continue;
+      if (!mark.value("breaches", false) || mark.contains("counts_as")) continue;
       CauseRow& row = groups[{words(mark, "mark"), words(mark, "by")}];
       ++row.versions[op_of(words(each, "line", line_limit))];
       if (row.count++ > 0) continue;
@@ -224,7 +235,9 @@ Cases::Cases(const Rendering& rendering) {
   const Json& causes = member(rendering.report, "causes");
   const auto add = [&](const Json& verdict) {
     rows_.push_back(case_row(verdict, strict, counts_special));
-    const std::size_t cause = verdict.value("cause", std::size_t{0});
+    std::size_t cause = verdict.value("cause", std::size_t{0});
+    for (const Json& mark : member(verdict, "marks"))
+      if (cause == 0) cause = mark.value("cause", cause);
     if (cause > 0 && cause <= causes.size()) rows_.back().cause = words(causes[cause - 1], "sentence", 1000);
   };
   std::ranges::for_each(kept_, add);

@@ -66,7 +66,6 @@ struct CauseRow {
   std::string line, replay;                  // of its first or smallest case
   std::map<std::string, Int> versions;       // how many cases of which operator version
   Int count = 0;
-  bool decides = true;        // false: all of its cases are judged and shown apart
   const Json* row = nullptr;  // the verdict of its first case where the report has it
   std::string identity;       // what stays when the count, the first case or digits in a runtime's words change
 };

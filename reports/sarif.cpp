@@ -55,7 +55,6 @@ std::string_view duty(const CauseRow& cause) {
 }
 
 std::string_view level(const CauseRow& cause) {
-  if (!cause.decides) return "note";
   return cause.mark.empty() && (cause.state == "fail" || cause.state == "error") ? "error" : "warning";
 }
 

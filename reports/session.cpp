@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 #include <ostream>
 #include <set>
 
@@ -22,6 +24,9 @@ bool is_loud(State state) { return state == State::fail || state == State::below
 constexpr std::array counted = {State::pass,  State::contested, State::fail,     State::error,       State::refused,
                                 State::below, State::unscored,  State::accepted, State::unsupported, State::not_run};
 
+constexpr std::size_t most_rows = 20;  // of the table, unless all is asked for
+constexpr std::size_t few_lines = 2;   // of a list that no one reads to its end
+
 std::string number(Int count) { return count == 0 ? "" : std::to_string(count); }
 
 // "except 1, 3": the causes for which it does not conform.
@@ -29,7 +34,13 @@ std::string exceptions_of(const OperatorRow& row) {
   return "except " + joined(row.exceptions, ", ", [](const Exception& each) { return std::to_string(each.cause + 1); });
 }
 
-// The causes that kept cases of this version from being run: "hangs: cause 2".
+std::string deed(const std::string& because) {
+  if (because == "timed out") return "hangs";
+  if (because == "crashed") return "crashes";
+  return because == "out of memory" ? "eats memory" : because;
+}
+
+// Names what kept cases of this version from being run, and the causes of its operator that do so: "hangs: cause 2".
 std::string cut_by(const Report& report, const OpVersion& version) {
   std::set<std::string> words;
   for (std::size_t i = 0; i < report.suite.cases.size(); ++i) {
@@ -37,15 +48,17 @@ std::string cut_by(const Report& report, const OpVersion& version) {
     if (verdict && verdict->state == State::not_run && report.suite.cases[i].c.version == version)
       words.insert(verdict->because);
   }
-  std::string all;
-  for (const std::string& because : words) {
-    all += (all.empty() ? "" : ", ") + because;
-    for (std::size_t i = 0; i < report.sorted.causes.size(); ++i)
-      if (report.sorted.causes[i].state == State::error &&
-          report.sorted.causes[i].because.find(because) != because.npos)
-        all += ": cause " + std::to_string(i + 1);
-  }
-  return all;
+  return joined(words, "; ", [&](const std::string& because) {
+    std::string numbers;
+    for (std::size_t i = 0; i < report.sorted.causes.size(); ++i) {
+      const suites::Cause& cause = report.sorted.causes[i];
+      if (cause.state == State::error && operator_name(cause.op) == operator_name(version) &&
+          cause.because.find(because) != because.npos)
+        numbers += (numbers.empty() ? "" : ", ") + std::to_string(i + 1);
+    }
+    if (numbers.empty()) return deed(because);
+    return deed(because) + (numbers.find(',') == numbers.npos ? ": cause " : ": causes ") + numbers;
+  });
 }
 
 std::string standing(const Report& report, const OperatorRow& row) {
@@ -56,35 +69,115 @@ std::string standing(const Report& report, const OperatorRow& row) {
     case Certified::not_certified: words = "not certified"; break;
   }
   if (row.level && row.certified == Certified::conforms) words += ", " + std::string(oracles::name(*row.level));
-  if (const std::string cut = cut_by(report, row.version); !cut.empty()) words += "; not run (" + cut + ")";
+  if (row.is_cut) words += " (" + cut_by(report, row.version) + ")";
   return words;
 }
 
 // Nothing was judged, and nothing is wrong.
 bool is_excluded(const OperatorRow& row) { return row.judged == 0 && row.exceptions.empty() && !row.is_cut; }
 
-void write_table(const Report& report, Colour colour, std::ostream& out) {
+// Versions of one operator of which the same is said: "Conv-1, 11".
+struct TableRow {
+  std::string name, standing;
+  std::vector<const OperatorRow*> versions;
+
+  bool is_wrong() const { return versions.front()->certified == Certified::not_conforming; }
+  Int sum(State state) const {
+    Int all = 0;
+    for (const OperatorRow* each : versions) all += count(each->counts, state);
+    return all;
+  }
+};
+
+std::vector<TableRow> table_rows(const Report& report) {
+  std::vector<TableRow> rows;
+  for (const OperatorRow& each : report.operators) {
+    if (is_excluded(each)) continue;
+    const std::string words = standing(report, each);
+    const bool is_like_last = !rows.empty() && rows.back().standing == words &&
+                              operator_name(rows.back().versions.front()->version) == operator_name(each.version);
+    if (!is_like_last) rows.push_back({text(each.version), words, {}});
+    if (is_like_last) rows.back().name += ", " + std::to_string(each.version.since_version);
+    rows.back().versions.push_back(&each);
+  }
+  return rows;
+}
+
+// Names versions, and an operator alone where all of its versions are among them.
+std::vector<std::string> names_of(const Report& report, const std::vector<const OperatorRow*>& rows) {
+  std::map<std::string, std::vector<const OperatorRow*>> by_operator;
+  std::map<std::string, std::size_t> all;
+  for (const OperatorRow* each : rows) by_operator[operator_name(each->version)].push_back(each);
+  for (const OperatorRow& each : report.operators) ++all[operator_name(each.version)];
+  std::vector<std::string> names;
+  for (const auto& [name, versions] : by_operator)
+    if (versions.size() == all[name] && versions.size() > 1)
+      names.push_back(name);
+    else
+      for (const OperatorRow* each : versions) names.push_back(text(each->version));
+  return names;
+}
+
+std::string share_of(const TableRow& row) {
+  Int legal = 0, judged = 0;
+  for (const OperatorRow* each : row.versions) legal += each->legal, judged += each->judged;
+  return legal == 0 ? "" : std::to_string(100 * judged / legal) + " %";
+}
+
+std::vector<std::string> cells_of(const TableRow& row, std::set<std::size_t>& loud) {
+  std::vector<std::string> cells = {row.name, share_of(row)};
+  for (const State state : counted) {
+    if (is_loud(state) && row.sum(state) > 0) loud.insert(cells.size());
+    cells.push_back(number(row.sum(state)));
+  }
+  cells.push_back(row.standing);
+  return cells;
+}
+
+// What a row is told by where not every one is: of wrong answers and crashes those with the most in a row of the table,
+// all others by name.
+std::string told_by_name(const TableRow& row) {
+  if (!row.is_wrong()) return row.standing;
+  if (row.sum(State::fail) + row.sum(State::error) > 0) return "wrong answers or crashes as well";
+  if (row.sum(State::below) > 0) return "less accurate than asked for, nothing worse";
+  return row.sum(State::refused) > 0 ? "refuse legal models, nothing worse" : "marked, nothing worse";
+}
+
+// One row per operator, or more where its versions stand otherwise: all of them, or the worst where they would not fit
+// on a screen.
+void write_table(const Report& report, Colour colour, bool is_whole, std::ostream& out) {
+  const std::vector<TableRow> rows = table_rows(report);
+  std::vector<std::size_t> shown(rows.size());
+  std::iota(shown.begin(), shown.end(), std::size_t{0});
+  if (!is_whole && rows.size() > most_rows) {
+    const auto wrong = [&](std::size_t i) { return rows[i].sum(State::fail) + rows[i].sum(State::error); };
+    std::erase_if(shown, [&](std::size_t i) { return wrong(i) == 0; });
+    std::ranges::stable_sort(shown, std::greater(), wrong);
+    shown.resize(std::min(shown.size(), most_rows));
+    std::ranges::sort(shown);
+  }
   std::vector<std::string> head = {"", "judged"};
   for (const State state : counted) head.emplace_back(name(state));
   head.emplace_back();
   Table table(std::move(head));
-  for (const OperatorRow& row : report.operators) {
-    if (is_excluded(row)) continue;
-    const std::string share = row.legal == 0 ? "" : std::to_string(100 * row.judged / row.legal) + " %";
-    std::vector<std::string> cells = {text(row.version), share};
-    std::set<std::size_t> loud;
-    for (const State state : counted) {
-      if (is_loud(state) && count(row.counts, state) > 0) loud.insert(cells.size());
-      cells.push_back(number(count(row.counts, state)));
+  std::map<std::string, std::vector<const OperatorRow*>> others;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!std::ranges::binary_search(shown, i)) {
+      std::ranges::copy(rows[i].versions, std::back_inserter(others[told_by_name(rows[i])]));
+      continue;
     }
-    cells.push_back(standing(report, row));
+    std::set<std::size_t> loud;
+    std::vector<std::string> cells = cells_of(rows[i], loud);
     table.add(std::move(cells), std::move(loud));
   }
-  table.write(colour, out);
-  if (const std::string excluded = joined(filtered(report.operators, is_excluded), ", ",
-                                          [](const OperatorRow& row) { return text(row.version); });
-      !excluded.empty())
-    out << "  nothing to judge: " << excluded << "\n";
+  if (!shown.empty()) table.write(colour, out);
+  const std::size_t most = is_whole ? std::numeric_limits<std::size_t>::max() : few_lines;
+  for (const auto& [words, versions] : others)
+    write_list(words + " (" + std::to_string(versions.size()) + ")", names_of(report, versions), ",", most, out);
+  std::vector<const OperatorRow*> excluded;
+  for (const OperatorRow& each : report.operators)
+    if (is_excluded(each)) excluded.push_back(&each);
+  write_list("nothing to judge", names_of(report, excluded), ",", most, out);
 }
 
 // Holds what one case showed beside its verdict.
@@ -129,39 +222,46 @@ void write_causes(const Report& report, Colour colour, std::size_t most, std::os
   const std::vector<suites::Cause>& causes = report.sorted.causes;
   std::vector<const ReportedFinding*> others;  // marks, and what decides and was not sorted
   for (const ReportedFinding& finding : report.findings) {
-    const bool is_told = finding.cause != suites::no_cause || finding.deciding == 0;
-    if (!finding.mark.empty() ? mark_of(report, finding).breaches : !is_told) others.push_back(&finding);
+    if (finding.cause != suites::no_cause) continue;
+    if (finding.mark.empty() ? finding.deciding > 0 : mark_of(report, finding).breaches) others.push_back(&finding);
   }
   const std::size_t shown = std::min(most, causes.size()), left = std::min(most - shown, others.size());
   for (std::size_t i = 0; i < shown; ++i)
-    write_cause({causes[i], report.sorted.findings[causes[i].smallest], where(report, i), not_told(report, i)}, i + 1,
-                report.invocation, colour, out);
+    write_cause({causes[i], report.sorted.findings[causes[i].smallest],
+                 suites::judgement_of(report.invocation.level, report.campaign.backend.arithmetic), where(report, i),
+                 not_told(report, i)},
+                i + 1, report.invocation, colour, out);
   for (std::size_t i = 0; i < left; ++i)
     others[i]->mark.empty() ? write_unsorted(report, *others[i], colour, out)
                             : write_mark(report, *others[i], colour, out);
   write_more(causes.size() - shown + others.size() - left, out);
 }
 
-void write_readings_followed(const Report& report, std::ostream& out) {
-  const std::string words = joined(report.rulings, "; ", [](const RulingRow& row) {
-    std::string followed = row.id;
-    for (const auto& [reading, cases] : row.followed) followed += " " + reading + " " + std::to_string(cases);
-    return followed;
-  });
-  if (!words.empty()) out << "  readings followed: " << words << "\n";
+void write_readings_followed(const Report& report, std::size_t most_lines, std::ostream& out) {
+  std::vector<std::string> items;
+  for (const RulingRow& row : report.rulings) {
+    if (row.followed.empty()) continue;
+    items.push_back(row.id);
+    for (const auto& [reading, cases] : row.followed) items.back() += " " + reading + " " + std::to_string(cases);
+  }
+  write_list("readings followed", items, ";", most_lines, out);
 }
 
-void write_acceptance(const Report& report, std::ostream& out) {
+void write_acceptance(const Report& report, std::size_t most_lines, std::ostream& out) {
   Int refused = 0, accepted = 0;
-  std::string which;
+  std::vector<std::string> which;
   for (const ConstraintRow& row : report.constraints) {
     refused += row.refused;
     accepted += row.accepted;
-    if (row.accepted > 0) which += (which.empty() ? "" : ", ") + row.id + " " + std::to_string(row.accepted);
+    if (row.accepted > 0) which.push_back(row.id + " " + std::to_string(row.accepted));
   }
   if (refused + accepted == 0) return;
-  out << "  models that break a constraint: " << refused << " refused, " << accepted << " accepted"
-      << (which.empty() ? "" : " (" + which + ")") << "\n";
+  const std::string title = "models that break a constraint: " + std::to_string(refused) + " refused, " +
+                            std::to_string(accepted) + " accepted";
+  if (which.empty())
+    out << "  " << title << "\n";
+  else
+    write_list(title, which, ",", most_lines, out);
 }
 
 std::string breaches(const Report& report) {
@@ -173,7 +273,8 @@ std::string breaches(const Report& report) {
       words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + std::string(oracles::name(state));
   }
   for (const auto& [mark, cases] : report.marks)
-    if (cases > 0) words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + mark;
+    if (cases > 0 && mark != "session")  // which is among the states
+      words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + mark;
   if (const auto functions = std::ranges::count_if(report.every_input, &suites::Accuracy::breaks); functions > 0)
     words += (words.empty() ? "" : ", ") + std::to_string(functions) +
              (functions == 1 ? " function over every input" : " functions over every input");
@@ -263,10 +364,12 @@ void write_heading(const suites::Suite& suite, const suites::Description& backen
 void write_session(const Report& report, std::string_view file, Colour colour, std::ostream& out,
                    std::size_t most_causes) {
   write_heading(report.suite, report.campaign.backend, report.invocation, out);
-  write_table(report, colour, out);
+  const bool is_whole = most_causes == all_causes;
+  const std::size_t most_lines = is_whole ? std::numeric_limits<std::size_t>::max() : few_lines;
+  write_table(report, colour, is_whole, out);
   write_special(report.special, out);
-  write_readings_followed(report, out);
-  write_acceptance(report, out);
+  write_readings_followed(report, most_lines, out);
+  write_acceptance(report, most_lines, out);
   write_every_input(report, colour, out);
   if (report.model) write_model(report, most_causes == all_causes, out);
   write_causes(report, colour, most_causes, out);

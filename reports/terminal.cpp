@@ -40,6 +40,40 @@ std::string place(const Case& c, const oracles::Evidence& evidence) {
   return evidence.set == 0 ? place : place + " of data set " + std::to_string(evidence.set);
 }
 
+// The element of the verdict, and others of the same output where they are not too many to look through.
+std::vector<oracles::Evidence> wrong_elements(const suites::Finding& finding, const oracles::Judgement& judgement) {
+  constexpr std::size_t most_shown = 3;
+  constexpr Int most_looked_at = 4096;
+  const auto& [outcome, verdict] = finding.answered;
+  std::vector<oracles::Evidence> shown{*verdict.evidence};
+  const auto set = static_cast<std::size_t>(shown[0].set), output = static_cast<std::size_t>(shown[0].output);
+  if (set >= outcome.sets.size() || output >= outcome.sets[set].size()) return shown;
+  if (outcome.sets[set][output].elements() > most_looked_at) return shown;
+  const oracles::Judge bench(finding.c, judgement);
+  for (const oracles::Offender& each : bench.offenders(outcome, verdict)) {
+    if (shown.size() == most_shown) break;
+    if (each.set != shown[0].set || each.output != shown[0].output) continue;
+    oracles::Evidence other = bench.evidence(each, verdict);
+    if (other.index != shown[0].index) shown.push_back(std::move(other));
+  }
+  return shown;
+}
+
+// "Y[0,0,1] of data set 1  got 0.5 (0x1p-1)  want 0.75 (0x1.8p-1)"
+void write_evidence(const suites::Finding& finding, const oracles::Judgement& judgement, std::ostream& out) {
+  const auto& sets = finding.answered.outcome.sets;
+  for (const oracles::Evidence& evidence : wrong_elements(finding, judgement)) {
+    const auto set = static_cast<std::size_t>(evidence.set), output = static_cast<std::size_t>(evidence.output);
+    const bool is_kept = set < sets.size() && output < sets[set].size();
+    const DType type = is_kept ? sets[set][output].dtype() : DType::f64;
+    const auto number = [&](const std::string& written) { return oracles::readable(written, type); };
+    out << indent << " " << place(finding.c, evidence) << "  got " << number(evidence.got) << "  want "
+        << number(evidence.want);
+    if (!evidence.arithmetic.empty()) out << "  (" << evidence.arithmetic << ")";
+    out << "\n";
+  }
+}
+
 }  // namespace
 
 std::string painted(const std::string& text, Colour colour) {
@@ -87,25 +121,32 @@ void Table::write(Colour colour, std::ostream& out) const {
   }
 }
 
+void write_list(std::string_view title, const std::vector<std::string>& items, std::string_view separator,
+                std::size_t most_lines, std::ostream& out) {
+  constexpr std::size_t reserve = 12;  // for "and 123 more"
+  if (items.empty()) return;
+  std::string line = "  " + std::string(title) + ":";
+  std::size_t lines = 1;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string item = items[i] + std::string(i + 1 < items.size() ? separator : "");
+    if (width_of(line) + width_of(item) + (lines == most_lines ? reserve : 0) > columns) {
+      if (lines++ == most_lines) {
+        out << line << " and " << items.size() - i << " more\n";
+        return;
+      }
+      out << std::exchange(line, "   ") << "\n";
+    }
+    line += " " + item;
+  }
+  out << line << "\n";
+}
+
 void write_wrapped(const std::string& words, std::ostream& out) {
   std::istringstream stream(shortened(words));
   std::string line(indent);
   for (std::string word; stream >> word; line += " " + word)
     if (line.size() + word.size() > columns) out << std::exchange(line, std::string(indent)) << "\n";
   out << line << "\n";
-}
-
-void write_evidence(const suites::Finding& finding, std::ostream& out) {
-  const oracles::Evidence& evidence = *finding.answered.verdict.evidence;
-  const auto& sets = finding.answered.outcome.sets;
-  const auto set = static_cast<std::size_t>(evidence.set), output = static_cast<std::size_t>(evidence.output);
-  const bool is_kept = set < sets.size() && output < sets[set].size();
-  const DType type = is_kept ? sets[set][output].dtype() : DType::f64;
-  const auto number = [&](const std::string& written) { return oracles::readable(written, type); };
-  out << indent << " " << place(finding.c, evidence) << "  got " << number(evidence.got) << "  want "
-      << number(evidence.want);
-  if (!evidence.arithmetic.empty()) out << "  (" << evidence.arithmetic << ")";
-  out << "\n";
 }
 
 void write_cause(const ShownCause& told, std::size_t number, const Invocation& invocation, Colour colour,
@@ -121,8 +162,8 @@ void write_cause(const ShownCause& told, std::size_t number, const Invocation& i
   if (told.others > 0)
     out << indent << (told.where.empty() ? " in " : " and in ") << told.others
         << (told.others == 1 ? " case" : " cases") << " that no condition tells from those that pass\n";
-  if (verdict.evidence) write_evidence(told.smallest, out);
-  out << indent << " replay: " << replay_line(invocation, told.smallest.line) << "\n";
+  if (verdict.evidence) write_evidence(told.smallest, told.judgement, out);
+  out << indent << " replay: " << replay_line(invocation, told.smallest.replayed()) << "\n";
 }
 
 void write_special(const Counts& special, std::ostream& out) {

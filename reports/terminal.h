@@ -30,10 +30,15 @@ class Table {
   std::vector<std::set<std::size_t>> loud_{{}};
 };
 
-// A cause: its sentence, where it holds, its smallest case, one wrong element and the command that shows it.
+// Writes "  title: a, b, c", wrapped; of more than so many lines the rest is counted. Nothing where there is no item.
+void write_list(std::string_view title, const std::vector<std::string>& items, std::string_view separator,
+                std::size_t most_lines, std::ostream& out);
+
+// A cause: its sentence, where it holds, its smallest case, up to three wrong elements and the command that shows it.
 struct ShownCause {
   const suites::Cause& cause;
   const suites::Finding& smallest;
+  oracles::Judgement judgement = {};    // under which it failed
   std::vector<std::string> where = {};  // predicates
   Int others = 0;                       // cases for which none of them holds, where they were looked for
 };
@@ -46,7 +51,5 @@ void write_more(std::size_t causes, std::ostream& out);
 
 // What a backend said, wrapped; a long message keeps its head and its tail.
 void write_wrapped(const std::string& words, std::ostream& out);
-// "Y[0,0,1] of data set 1  got 0.5 (0x1p-1)  want 0.75 (0x1.8p-1)" of a finding that has evidence.
-void write_evidence(const suites::Finding& finding, std::ostream& out);
 
 }  // namespace assay::reports

@@ -53,7 +53,14 @@ const std::vector<Told>& told() {
        Level::L2,
        {},
        {{"unstable", "repeated", "pass, then fail", true, ""}, {"differs", "shapes=absent", "also", false, ""}}},
-      {"Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~lit:1,10", State::fail, "value"},
+      {"Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~lit:1,10",
+       State::fail,
+       "value",
+       {},
+       {},
+       {{"session", "special", "fail (special) after 1 case", true,
+         "Conv-11 opset=11 ir=8 X=f32[1,1,5]~iota:1 W=f32[1,1,2]~lit:1,10 ; "
+         "Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~lit:1,10"}}},
       {"Conv-11 opset=11 ir=8 X=f32[1,1,5]~iota:1 W=f32[1,1,2]~lit:1,10", State::below, "value", Level::L3},
       {"Conv-11 opset=11 ir=8 X=f16[1,1,5]~iota:1 W=f16[1,1,2]~lit:1,10", State::unscored, "vacuous", Level::L0},
       {"Conv-11 opset=11 ir=8 X=f32[1,3,4]~iota:1 W=f32[2,1,2]~sign:1 group=3", State::pass, "refused"},
@@ -141,7 +148,12 @@ Report report_of(int jobs = 1, bool is_conforming = false) {
   }
   const Run run{"2026-01-01T00:00:0" + std::to_string(jobs) + "Z", 1.5 * jobs, jobs, "any"};
   std::vector<suites::Accuracy> every_input(is_conforming ? 0 : 1, wrong_once());
-  return report(std::move(suite), std::move(campaign), invocation(), run, std::move(agreed), {},
+  std::vector<suites::Finding> sessions;
+  for (std::size_t i = 0; i < suite.cases.size(); ++i)
+    for (const suites::Mark& mark : campaign.marks[i])
+      if (auto finding = suites::finding_of_session(suite.cases[i], mark)) sessions.push_back(*std::move(finding));
+  suites::Sorted sorted = suites::sorted({}, std::move(sessions), {});
+  return report(std::move(suite), std::move(campaign), invocation(), run, std::move(agreed), std::move(sorted),
                 std::move(every_input));
 }
 
@@ -265,7 +277,9 @@ TEST_CASE("a certificate states level, share, readings, breaches and excuses per
   CHECK(f64.at("level").is_null());
   CHECK(f64.at("unsupported") == Json{{"declared", 1}});
   const Json& conv = json.at("operators").at(1);
-  CHECK(conv.at("level").is_null());  // one case failed
+  CHECK(conv.at("level").is_null());                           // one case failed
+  CHECK(conv.at("types").at(0).at("counts").at("fail") == 2);  // and a session
+  CHECK(conv.at("exceptions").at(0).at("cause") == 1);
   CHECK(conv.at("near_misses") == Json{{"refused", 1}, {"accepted", 1}, {"contested", 0}, {"unsupported", 0}});
   const Json& exp = json.at("operators").at(2);
   CHECK(exp.at("state") == "not conforming");
@@ -415,19 +429,32 @@ TEST_CASE("a report and a certificate rewritten together are caught where number
     const bool is_beside = place.starts_with("/verdicts/*/") || place.starts_with("/findings/*/") ||
                            place.starts_with("/ledger/entries/*/") || place.starts_with("/ledger/complaints") ||
                            place.starts_with("/coverage") || place.starts_with("/clauses") ||
-                           place.starts_with("/every_input/*/");
+                           place.starts_with("/causes/") || place == "/causes+" || place.starts_with("/every_input/*/");
     CHECK(is_beside);
-    for (const char* derived : {"/verdicts/*/state",        "/verdicts/*/line",
-                                "/verdicts/*/id",           "/verdicts/*/class",
-                                "/verdicts/*/origin",       "/verdicts/*/readings",
-                                "/verdicts/*/followed",     "/verdicts/*/violated",
-                                "/verdicts/*/marks/*/mark", "/verdicts/*/marks/*/breaches",
-                                "/findings/*/count",        "/findings/*/first",
-                                "/findings/*/op",           "/every_input/*/op",
-                                "/every_input/*/type",      "/every_input/*/inputs",
-                                "/every_input/*/counts",    "/every_input/*/conforms",
-                                "/every_input/*/ended",     "/ledger/entries/*/covered",
-                                "/ledger/entries/*/reason", "/ledger/entries/*/expires"})
+    for (const char* derived : {"/verdicts/*/state",
+                                "/verdicts/*/line",
+                                "/verdicts/*/id",
+                                "/verdicts/*/class",
+                                "/verdicts/*/origin",
+                                "/verdicts/*/readings",
+                                "/verdicts/*/followed",
+                                "/verdicts/*/violated",
+                                "/verdicts/*/marks/*/mark",
+                                "/verdicts/*/marks/*/breaches",
+                                "/verdicts/*/marks/*/counts_as",
+                                "/findings/*/count",
+                                "/findings/*/first",
+                                "/findings/*/op",
+                                "/every_input/*/op",
+                                "/every_input/*/type",
+                                "/every_input/*/inputs",
+                                "/every_input/*/counts",
+                                "/every_input/*/conforms",
+                                "/every_input/*/ended",
+                                "/causes/*/sentence",
+                                "/ledger/entries/*/covered",
+                                "/ledger/entries/*/reason",
+                                "/ledger/entries/*/expires"})
       CHECK_FALSE(place.starts_with(derived));
   }
 }
@@ -442,7 +469,7 @@ TEST_CASE("a count changed alike in the report and in the certificate", "[certif
   const std::string text = rendered(told);
   CHECK_THAT(broken(resealed(certificate), text), Catch::Contains("certificate /report/sha256"));
   certificate["report"]["sha256"] = report_identity(text).value();
-  CHECK(broken(resealed(certificate), text) == "report /totals/fail: 0 instead of 1");
+  CHECK(broken(resealed(certificate), text) == "report /totals/fail: 0 instead of 2");
 }
 
 TEST_CASE("the report of another run is another report", "[certificate][tampering]") {

@@ -12,7 +12,7 @@ const hasApart = !isFuzz && report.special_values === "apart";
 // What breaks is of three kinds. Each has a colour, a shape and words, the same everywhere on the page.
 const KINDS = {
   wrong: {title: "wrong answers", words: ["fail", "below", "unstable", "differs", "stale session", "breaks law"].concat(report.mode === "strict" ? ["contested"] : [])},
-  crash: {title: "crashes and hangs", words: ["error", "session", "not run"]},
+  crash: {title: "crashes and hangs", words: ["error", "not run"]},
   refused: {title: "refuses legal models", words: ["refused"]},
 };
 // What a link asks of the list for the numbers of the totals.
@@ -333,6 +333,8 @@ const gravest = (parts) => Object.keys(KINDS).find((kind) => parts.some((each) =
 const isSpecial = (row) => hasApart && !report.classes[dictionary("class", row)].decides && !dictionary("class", row).startsWith("invalid") && state(row) !== "error";
 // The words that a ledger or a baseline agreed to: of a state, or of a mark.
 const agreedWords = (row) => (table.marks[row] || []).filter((each) => each.mark === "xfail" || each.mark === "known").map((each) => each.detail);
+// A session counts as the state it ended in.
+const wordOf = (mark) => mark.counts_as || mark.mark;
 const isAgreed = (row) => dictionary("excused", row) === true || agreedWords(row).includes(state(row));
 const marksThatBreak = (row) => (table.marks[row] || []).filter((each) => each.breaches && !agreedWords(row).includes(each.mark)).map((each) => each.mark);
 
@@ -346,6 +348,7 @@ function note(row, word) {
 }
 for (let row = 0; row < table.count; ++row) {
   for (const mark of marksThatBreak(row)) note(row, mark);
+  for (const mark of table.marks[row] || []) if (mark.counts_as && agreedWords(row).includes(mark.mark)) note(row, "agreed");
   if (!isSpecial(row) && BREAKING.includes(state(row)) && isAgreed(row)) note(row, "agreed");
 }
 const breakingAt = (counts, key) => breaking({...counts, ...besides.get(key)});
@@ -363,7 +366,7 @@ function conclusion() {
 // Each word as something counted. What is left over is a case with a mark.
 const THINGS = {fail: ["wrong answer"], below: ["answer below the level asked for", "answers below the level asked for"],
   contested: ["answer against an unclear clause", "answers against an unclear clause"], error: ["crash or hang", "crashes or hangs"],
-  session: ["session damaged by an earlier case", "sessions damaged by an earlier case"], "not run": ["case not run after these", "cases not run after these"],
+  "not run": ["case not run after these", "cases not run after these"],
   unstable: ["answer that changes when run again", "answers that change when run again"], refused: ["legal model"],
   "stale session": ["answer left over from an earlier case", "answers left over from an earlier case"]};
 
@@ -886,7 +889,7 @@ function hasState(row) {
   const isHere = filter.class === "special" ? isSpecial(row) : filter.class !== "counted" || !isSpecial(row);
   if (filter.state === "" || filter.state === "marked") return isHere && (filter.state === "" || Boolean(table.marks[row]));
   const marks = (table.marks[row] || []).filter((each) => each.breaches || each.mark === filter.state);
-  return (isHere && isAsked(state(row))) || (filter.class !== "special" && marks.some((each) => isAsked(each.mark)));
+  return (isHere && isAsked(state(row))) || (filter.class !== "special" && marks.some((each) => isAsked(wordOf(each)) || each.mark === filter.state));
 }
 const hasClass = (row) => ["", "special", "counted"].includes(filter.class) || dictionary("class", row) === filter.class;
 
@@ -897,7 +900,7 @@ function matches() {
   for (let row = 0; row < table.count; ++row) {
     if (filter.op && !line(row).startsWith(start)) continue;
     if (!hasState(row) || !hasClass(row)) continue;
-    if (filter.cause && String(dictionary("cause", row)) !== filter.cause) continue;
+    if (filter.cause && ![dictionary("cause", row), ...(table.marks[row] || []).map((each) => each.cause)].map(String).includes(filter.cause)) continue;
     if (filter.type && type(row) !== filter.type) continue;
     if (filter.change && (changed.get(table.id[row]) || {}).kind !== filter.change) continue;
     if (words && !spoken.some(([at, fits]) => fits[at[row]]) && !table.id[row].startsWith(words) && !has(line(row))) continue;

@@ -159,9 +159,7 @@ class Lot {
       runner.note_run(pending.case_run, backend.session());
       using Kind = oracles::Outcome::Kind;
       if (outcome.kind == Kind::outputs || outcome.kind == Kind::refused || outcome.kind == Kind::unsupported) {
-        const auto time = std::chrono::ceil<milliseconds>(Clock::now() - began);
-        pace_.note(time);
-        experience_.pace.note(time);
+        pace_.note(std::chrono::ceil<milliseconds>(Clock::now() - began));
       }
       pending.request.sets.clear();  // it is answered; of large tensors this is a copy
       return outcome;
@@ -414,9 +412,9 @@ void run_last(const Suite& suite, std::vector<std::size_t> put_last, WorkerPool&
     put_last.erase(put_last.begin(), covered.begin());
     std::ranges::move(run_epochs(shared, pool, due, progression), std::back_inserter(put_last));
   }
-  if (!shared.is_over() && !shared.has_enough())
-    for (const std::size_t i : put_last)
-      shared.record({i, not_run(*progression.breaker.covering(suite.cases[i].c)), {}, {}});
+  if (!shared.is_over())
+    for (const std::size_t i : put_last)  // what no breaker covers was not begun before there was enough
+      if (is_covered(i)) shared.record({i, not_run(*progression.breaker.covering(suite.cases[i].c)), {}, {}});
   campaign.breakers = progression.breaker.breakers();
 }
 

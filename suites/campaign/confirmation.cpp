@@ -19,7 +19,7 @@ constexpr std::string_view between_steps = " ; ";
 constexpr int most_sessions = 48;         // that are run to find the shortest
 constexpr int most_hanging_sessions = 6;  // each costs the whole limit
 constexpr int times_confirmed = 2;        // of the shortest: alone it does not fail, in the session it does
-constexpr Int enough_answers = 50;        // to know how long they take
+constexpr Int enough_answers = 200;       // to know how long they take
 constexpr Int few_answers = 5;            // to guess it
 constexpr auto least_patience = milliseconds(1000), least_guess = milliseconds(2000);
 constexpr auto least_in_session = milliseconds(250);  // where something hung: what takes longer is run alone

@@ -71,7 +71,7 @@ struct Experience {
   std::set<std::string> eaters;   // operators of which one ate all the memory it could get, alone
   bool has_late_answers = false;  // one that was cut off in a session answered alone, and took longer than our patience
   std::vector<Steps> culprits;    // what sessions held before the case they broke
-  Pace pace;                      // of earlier epochs, and of what this job ran since
+  Pace pace;                      // of earlier epochs
   bool is_asleep = true;          // what hung used next to no processor time
 
   void add(const Experience& other);  // but the pace

@@ -36,6 +36,12 @@ void expect_declared(const Description& backend, const std::map<std::string, std
   }
 }
 
+std::optional<oracles::State> session_state(const Mark& mark) {
+  if (mark.name != "session" || !mark.breaches) return std::nullopt;
+  constexpr std::string_view ends[] = {"crashed", "timed out", "out of memory", "garbled"};
+  return std::ranges::find(ends, mark.by) == std::end(ends) ? oracles::State::fail : oracles::State::error;
+}
+
 std::string text(const Settings& settings) {
   std::string words;
   const auto add = [&](const std::string& word) { words += (words.empty() ? "" : " ") + word; };

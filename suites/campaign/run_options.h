@@ -34,6 +34,8 @@ struct Mark {
   bool breaches = false;  // it does not conform
   std::string line;       // the other case where it is another case or a session, else empty
 };
+// The state that a session counts as, of the version of its last case (decisions 1); none of another mark.
+std::optional<oracles::State> session_state(const Mark& mark);
 
 // How one case is run, beside what its line says. Backends take other paths by it, and must end the same.
 struct Settings {

@@ -145,7 +145,7 @@ TEST_CASE("what is known to hang is given less time, what is known to eat memory
   CHECK(experience.case_limits(plain).memory_share == 1);
   CHECK(experience.case_limits(dilated).memory_share > 1);
   CHECK(experience.case_limits(plain).limit == 0ms);  // nothing is known: all there is
-  for (int i = 0; i < 50; ++i) experience.pace.note(1ms);
+  for (int i = 0; i < 200; ++i) experience.pace.note(1ms);
   CHECK(experience.patience() == 1s);
   CHECK(experience.case_limits(plain).limit == 0ms);
   experience.hangs.insert("AveragePool");  // one did, for the full limit
@@ -156,7 +156,7 @@ TEST_CASE("what is known to hang is given less time, what is known to eat memory
 TEST_CASE("what five operators did under the full limits is expected of any, unless one answers late", "[trouble]") {
   const Case pooling = dilating(1).cases[0].c;
   Experience experience;
-  for (int i = 0; i < 50; ++i) experience.pace.note(1ms);
+  for (int i = 0; i < 200; ++i) experience.pace.note(1ms);
   CHECK(experience.in_session().limit == 1s);
   CHECK(experience.in_session().memory_share == 1);
   for (const char* op : {"Abs", "Add", "And", "Cast", "Conv"}) {

@@ -7,7 +7,9 @@
 #include "suites/mutation/kernel_trial.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"
+#include "suites/triage/triage.h"
 #include "suites/triage/wrong_models.h"
+#include "suites/workers/worker.h"
 
 #include <catch2/catch.hpp>
 
@@ -124,6 +126,31 @@ TEST_CASE("A cause keeps few examples, the smallest first, and no line twice", "
     std::set<std::string> lines;
     for (const std::size_t i : cause.examples) CHECK(lines.insert(findings[i].line).second);
   }
+}
+
+TEST_CASE("What passes is explained by nothing, though wrong models give its bits as well", "[causes]") {
+  const Case c = *parse_case("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2");
+  const Backend right = [](const Call&) { return std::string(); };
+  const Answered passing = answered(c, right);
+  REQUIRE(passing.verdict.state == State::pass);
+  CHECK_FALSE(suites::diagnose(c, passing.outcome, suites::wrong_models()).models.empty());
+  CHECK(suites::finding_of(c, "test", passing, suites::wrong_models()).diagnosis.models.empty());
+}
+
+TEST_CASE("What did not end alike twice is explained by nothing, though it comes again", "[causes]") {
+  const Case c = *parse_case("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=3 pads=1,1");
+  const Answered wrong = answered(c, [](const Call&) { return std::string("pool-divides-by-kernel"); });
+  REQUIRE(wrong.verdict.state == State::fail);
+  suites::WorkerPool pool([] { return suites::open_backend("mutant:pool-divides-by-kernel"); }, 1);
+  suites::Failure failure = suites::failure_of(0, {c, line(c), "test", std::nullopt}, wrong.outcome, wrong.verdict, {});
+  const auto found = [&] {
+    return suites::findings_of(std::span(&failure, 1), pool, {}, suites::wrong_models()).at(0);
+  };
+  CHECK(found().comes_again);
+  CHECK_FALSE(found().diagnosis.models.empty());
+  failure.told.marks.push_back({"unstable", "repeated", "first fail (value), then pass", true, ""});
+  CHECK_FALSE(found().comes_again);
+  CHECK(found().diagnosis.models.empty());
 }
 
 TEST_CASE("The failures of a convolution with four bugs read as four sentences", "[causes][Conv]") {

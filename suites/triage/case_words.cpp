@@ -7,6 +7,7 @@
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
 #include "reference/operator.h"
+#include "reference/sequence.h"
 #include "suites/triage/clauses.h"
 #include "suites/triage/glossary.h"
 
@@ -43,6 +44,15 @@ std::string version_words(const OpVersion& version) {
          ": " + page_of(version);
 }
 
+std::string type_words(const TensorType& type) {
+  return "type " + std::string(onnx_name(type.dtype)) + " and shape " + text(type.shape);
+}
+
+std::string filled(const TensorType& type, const Source& source) {
+  return type_words(type) + ", " + (source.initializer ? "a constant of the model (initializer)" : "a graph input") +
+         "; holds " + assay::in_words(source.recipe);
+}
+
 std::string input_words(const Case& c, const std::string& name) {
   const Parameter* parameter = c.definition().input(name);
   const std::string kind = !parameter                            ? "input that this version does not have"
@@ -50,10 +60,7 @@ std::string input_words(const Case& c, const std::string& name) {
                                                                  : "input";
   const Input& input = c.node.inputs.at(name);
   if (input.presence == Input::Presence::empty_name) return kind + ", left out by an empty name";
-  const Source& source = c.sources.at(name);
-  return kind + " of type " + std::string(onnx_name(input.type.dtype)) + " and shape " + text(input.type.shape) + ", " +
-         (source.initializer ? "a constant of the model (initializer)" : "a graph input") + "; holds " +
-         assay::in_words(source.recipe);
+  return kind + " of " + filled(input.type, c.sources.at(name));
 }
 
 // What the call reads where the node does not state it; empty where that cannot be told.
@@ -133,6 +140,37 @@ std::string data(const Case& c) {
   return out;
 }
 
+// -- graphs
+
+// "X = a, W = b": what a step takes or gives, by the names of the schema and of the graph.
+std::string named(const std::vector<Parameter>& parameters, const std::vector<std::string>& names) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Parameter& parameter = parameters[std::min(i, parameters.size() - 1)];  // the last may be repeated
+    if (!names[i].empty()) all.push_back(parameter.name + " = " + names[i]);
+  }
+  return joined(all, ", ");
+}
+
+std::string step_words(const GraphStep& step) {
+  const Definition& definition = step.c.definition();
+  const Result<Types> types = definition.infer(step.c.call());
+  std::string out = "step: " + text(step.c.version) + " of " + named(definition.inputs, step.operands) + " gives " +
+                    named(definition.outputs, step.results);
+  for (std::size_t i = 0; types && i < std::min(types->size(), step.results.size()); ++i)
+    if ((*types)[i] && !step.results[i].empty()) out += (i == 0 ? ", of " : "; of ") + type_words(*(*types)[i]);
+  return out;
+}
+
+std::string ending_words(const std::string& word) {
+  if (word.starts_with("out=")) return "the outputs";
+  if (word == "shapes=symbolic") return "the model declares extents by symbols, each its own";
+  if (word == "shapes=absent") return "the model declares ranks and no extents";
+  if (word == "inside=if") return "the steps stand in an If whose condition is constant";
+  if (word == "inside=loop") return "the steps stand in a Loop of one turn";
+  return "the steps stand in a function of the model's own";
+}
+
 }  // namespace
 
 // The derived defaults have no value to print, but most are one of a few functions.
@@ -154,6 +192,26 @@ std::string in_words(const Case& c) {
   out += left_out(c);
   if (const auto model = model_text(model_of(c))) out += "\nthe model, as onnx.parser reads it\n" + *model;
   return out + data(c);
+}
+
+std::string in_words(const GraphCase& graph) {
+  std::string out = line(graph) + "\n  id " + case_id(line(graph)) + "\n\n", word;
+  std::istringstream words(line(graph));
+  const auto tell = [&](const std::string& says) {
+    words >> word;
+    out += row(word, says);
+  };
+  tell("a graph: nodes that feed one another");
+  tell("the model imports opset " + std::to_string(graph.opset) + " of ai.onnx");
+  tell("the model has IR version " + std::to_string(graph.ir_version));
+  for (const GraphLeaf& leaf : graph.leaves) tell("goes in, of " + filled(leaf.type, leaf.source));
+  for (const GraphStep& step : graph.steps) {
+    tell(step_words(step));
+    for (const auto& [name, value] : step.c.node.attributes)
+      out += row("  " + name + "=" + attribute_text(value), attribute_words(step.c, name));
+  }
+  while (words >> word) out += row(word, ending_words(word));
+  return out;
 }
 
 }  // namespace assay::suites

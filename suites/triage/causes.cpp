@@ -6,6 +6,7 @@
 #include "oracles/judging/finding.h"
 #include "reference/case_view.h"
 #include "reference/sequence.h"
+#include "suites/text/printable.h"
 #include "suites/triage/plainness.h"
 
 #include <algorithm>
@@ -258,10 +259,20 @@ std::string explanation(const Cause& cause, std::span<const WrongModel> models) 
          (cause.diagnosis.by_shape ? "the shape is that of: " : "") + joined(sentences, "; or ");
 }
 
-std::string sentence(const Cause& cause, std::span<const WrongModel> models) {
+// What its failures have in common: of a refusal or a crash the words of the case that is shown, with its numbers.
+std::string look_of(const Cause& cause, const Finding& shown) {
+  constexpr std::size_t most_words = 200;
+  const bool is_said = cause.state == oracles::State::refused || cause.state == oracles::State::error;
+  const std::string& words = shown.answered.verdict.detail;
+  return is_said && !cause.pattern.empty() && shown.session.empty() && !words.empty() ? printable(words, most_words)
+                                                                                      : cause.pattern;
+}
+
+std::string sentence(const Cause& cause, const Finding& shown, std::span<const WrongModel> models) {
+  const std::string look = look_of(cause, shown);
   std::string out = versions_text(cause.versions) + ": " + std::to_string(cause.count) + " " +
-                    std::string(name(cause.state)) + " (" + cause.because +
-                    (cause.pattern.empty() ? "" : ", " + cause.pattern) + ")" + explanation(cause, models);
+                    std::string(name(cause.state)) + " (" + cause.because + (look.empty() ? "" : ", " + look) + ")" +
+                    explanation(cause, models);
   if (!cause.comes_again) out += ": does not come again (memory that nobody wrote?)";
   if (!cause.predicate.empty()) out += "; needs " + joined(cause.predicate, ", ");
   return out;
@@ -324,7 +335,7 @@ Cause cause_of(std::span<const Finding> findings, const Indices& members, std::s
     has_shrunk = true;
   }
   choose_examples(cause, findings, members, most_examples);
-  cause.sentence = sentence(cause, models);
+  cause.sentence = sentence(cause, findings[cause.smallest], models);
   return cause;
 }
 

@@ -49,9 +49,13 @@ struct Finding {
   Diagnosis diagnosis;
   std::vector<std::string> suspicions;  // the sentences of the models that explain it
   bool is_shrunk = false;
-  bool comes_again = true;  // alone, as it was found; else nothing explains it
+  bool comes_again = true;  // alone, or as a session, as it was found; else nothing explains it
+  std::string session;      // the line that brings it, "A ; B", where it comes only after other cases
   int runs = 0;
   Int stands_for = 1;  // failures that look the same and were not looked at themselves, this one included
+
+  // What is run to see it again.
+  const std::string& replayed() const { return session.empty() ? line : session; }
 };
 
 // A failure as it was found; shrunk where `ask` is given. The models that explain the case that was found have to

@@ -54,18 +54,19 @@ Json backend_json(const Provenance& p) {
 }
 
 Json finding_json(const Finding& finding, const Provenance& provenance) {
-  return {{"assay", 1},
-          {"line", finding.line},
-          {"id", case_id(finding.line)},
-          {"found", finding.found},
-          {"origin", finding.origin},
-          {"level", oracles::name(provenance.run_options.level)},
-          {"verdict", verdict_json(finding.answered.verdict)},
-          {"signature", text(finding.signature)},
-          {"needs", finding.predicate},
-          {"explained_by", finding.diagnosis.models},
-          {"backend", backend_json(provenance)},
-          {"tool", provenance.tool_version}};
+  Json json{{"assay", 1}, {"line", finding.line}, {"id", case_id(finding.line)}};
+  if (!finding.session.empty()) json["session"] = finding.session;
+  json["found"] = finding.found;
+  json["origin"] = finding.origin;
+  json["level"] = oracles::name(provenance.run_options.level);
+  json["verdict"] = verdict_json(finding.answered.verdict);
+  json["comes_again"] = finding.comes_again;
+  json["signature"] = text(finding.signature);
+  json["needs"] = finding.predicate;
+  json["explained_by"] = finding.diagnosis.models;
+  json["backend"] = backend_json(provenance);
+  json["tool"] = provenance.tool_version;
+  return json;
 }
 
 void write_words(const fs::path& folder, const Finding& finding, const Provenance& provenance) {
@@ -98,7 +99,8 @@ Result<std::string> line_of(const fs::path& path) {
 
 std::string folder_name(const Finding& finding) {
   std::string words = text(finding.signature.version) + " " + std::string(name(finding.signature.state)) + " " +
-                      finding.signature.because + " " + case_id(finding.line).substr(0, 12);
+                      finding.signature.because + " " + (finding.session.empty() ? "" : "session ") +
+                      case_id(finding.replayed()).substr(0, 12);
   std::ranges::replace(words, ' ', '-');
   std::ranges::replace(words, ':', '.');
   return words;

@@ -248,7 +248,6 @@ bool fuzz(const FuzzPlan& plan, WorkerPool& pool, const RunOptions& run_options,
       }
     });
   }
-  own.enough = nullptr;  // what was put last is part of what was begun
   run_block(put_last, [&](Campaign& campaign, const Keep& keep) {
     std::vector<std::size_t> indices(put_last.indices.size());
     std::iota(indices.begin(), indices.end(), std::size_t{0});
@@ -281,7 +280,10 @@ Harvest harvest(const Store& store, bool strict, bool counts_special) {
       ++tally.followed[ruling][reading];
       harvest.coverage.follow(parsed->version, ruling, reading);
     }
-    for (const Mark& mark : each.told.marks) tally.marks[mark.name] += mark.breaches ? 1 : 0;
+    for (const Mark& mark : each.told.marks) {
+      tally.marks[mark.name] += mark.breaches ? 1 : 0;
+      if (const auto of_session = session_state(mark)) ++of_version[*of_session], ++of_type[*of_session];
+    }
     const bool fails = !is_apart && !breaches(each.told.verdict, {}).empty() && (strict || state != State::contested);
     if (!fails && each.told.marks.empty()) return;
     Failure failure{index, {*std::move(parsed), each.line, origin_of(index), {}}, each.told, {}};

@@ -1,152 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/glossary.h"
 
+#include "generators/graphs/graph_drawing.h"
+#include "oracles/judging/verdict.h"
 #include "reference/case.h"
 #include "reference/operator.h"
 #include "reference/profiles.h"
+#include "reference/sequence.h"
+#include "suites/campaign/run_options.h"
 #include "suites/campaign/signature.h"
+#include "suites/mutation/mutants.h"
+#include "suites/mutation/variants.h"
 #include "suites/planning/laws.h"
+#include "suites/predicates/predicate.h"
 #include "suites/triage/case_words.h"
+#include "suites/triage/word_tables.h"
+#include "suites/triage/wrong_models.h"
 
 #include <algorithm>
+#include <cctype>
 #include <span>
+#include <sstream>
 #include <utility>
 
 namespace assay::suites {
 namespace {
-
-using Word = std::pair<std::string_view, std::string_view>;
-
-constexpr Word verdicts[] = {
-    {"pass", "verdict: every output lies in the interval of the level asked for; for an invalid model: it was refused"},
-    {"contested",
-     "verdict: wrong as an unclear clause is ruled here, right under another admissible reading of it, which is named; "
-     "conforms but under --strict"},
-    {"below",
-     "verdict: outside the interval of the level asked for, inside what some legitimate arithmetic gives; does not "
-     "conform to the level, but breaks no clause: ONNX promises no accuracy"},
-    {"fail",
-     "verdict: a breach of the text, with a proof: wrong shape, type or number of outputs, or a value that no "
-     "legitimate "
-     "arithmetic gives; does not conform"},
-    {"unscored", "verdict: nothing may be claimed of any output, and why; counts against the suite, not the backend"},
-    {"accepted", "verdict: an invalid model was run. What it gives is undefined, so this is told and never a fail"},
-    {"unsupported", "verdict: the backend declares that it does not take this, or says that it has no implementation"},
-    {"refused", "verdict: a legal model was turned away although nothing declared excludes it; does not conform"},
-    {"error",
-     "verdict: the backend crashed, hung, took too much memory or gave an answer that is none; does not conform, "
-     "whatever the model"},
-    {"not run",
-     "verdict: the case was put last and left out, since three like it crashed, hung or ate memory; its operator "
-     "version "
-     "is not certified, --exhaustive runs it"},
-};
-
-constexpr Word marks[] = {
-    {"unstable", "mark: run again, the same case ended in another way; does not conform"},
-    {"session",
-     "mark: alone the case ends as its verdict says, and after the cases that the replay line names first it ends "
-     "worse: "
-     "one of them damages the process; does not conform"},
-    {"differs",
-     "mark: the same case run in another way (constants, declared shapes, opset, optimisation, threads) ended in "
-     "another way; breaks conformance where that other way does"},
-    {"stale session",
-     "mark: the second data set got the answer to the first: the session kept something; does not conform"},
-    {"breaks law",
-     "mark: the answers to related cases do not fit together, so one of them is wrong (assay explain 'doubling')"},
-    {"inference differs", "mark: ONNX's own shape inference contradicts the text for this case; breaks nothing"},
-    {"xfail", "mark: this breach is expected by an entry of the ledger and does not count"},
-    {"xpass", "mark: an entry of the ledger expects a breach, and the case passes: remove the entry; does not conform"},
-    {"known", "mark: the baseline has this breach as well, so it does not count"},
-};
-
-constexpr Word reasons[] = {
-    {"value", "reason: a value is outside the interval"},
-    {"special",
-     "reason: NaN or an infinity that every order of evaluation gives is not there, or one is that none gives"},
-    {"shape", "reason: an output has another shape than the text gives it"},
-    {"type", "reason: an output has another element type than the text gives it"},
-    {"count", "reason: another number of outputs came back"},
-    {"crashed", "reason: the process died before it answered"},
-    {"timed out", "reason: no answer within --timeout"},
-    {"out of memory", "reason: more memory than --memory"},
-    {"bits", "reason: the value is right and its bits are not, which the operator keeps (BitCast)"},
-    {"garbled", "reason: what came back is no answer by the protocol"},
-    {"reading", "reason: another reading of an unclear clause fits"},
-    {"undecidable", "reason: of no element anything may be claimed"},
-    {"undefined", "reason: the text leaves an element open, so any value and a refusal are admitted"},
-    {"vacuous", "reason: every right answer is the same number, so a wrong kernel could pass as well"},
-    {"shape only", "reason: type and shape agree; the backend answers no values"},
-    {"not implemented", "reason: the runtime says that it has no implementation"},
-    {"declared", "reason: the capabilities that the backend declares exclude the case"},
-};
-
-constexpr Word levels[] = {
-    {"L0", "level: correctly rounded, the exact result rounded once"},
-    {"L1", "level: faithful, one of the two numbers next to the exact result"},
-    {"L2",
-     "level, asked for by default: any order of evaluation, rounded to nearest in an accumulator of f32 (f64 for f64), "
-     "and once to the type of the output"},
-    {"L2t", "level: as L2 with an accumulator that truncates, twice the error per operation"},
-    {"L3", "level: every operation rounded in the type of the output"},
-    {"widest",
-     "the union over all arithmetic that is admitted: TF32 and bf16 inputs, subnormals flushed, Winograd, f64 computed "
-     "in f32, and what the backend declares. Outside of it is a fail"},
-    {"Q0", "level of quantized outputs: the exact answer; reported as L0"},
-    {"Q1", "level of quantized outputs, asked for by default: any order of requantising in f32 or f64; reported as L2"},
-    {"Q2", "level of quantized outputs: fixed point, one step off; reported as widest"},
-};
-
-constexpr Word classes[] = {
-    {"valid-core", "class of cases: legal, no clause with several readings touches it; decides"},
-    {"valid-contested", "class of cases: legal, touched by a clause with several readings; decides"},
-    {"valid-degenerate", "class of cases: legal, with an empty extent or six axes and more; decides"},
-    {"nonfinite", "class of cases: NaN or infinities among the data; judged and shown apart, does not decide"},
-    {"overflow-int", "class of cases: an integer sum beyond 32 bits; judged and shown apart, does not decide"},
-    {"invalid-static", "class of cases: the model breaks a constraint; gives rates of acceptance, and errors"},
-};
-
-constexpr Word states_of_versions[] = {
-    {"conforms", "of an operator version: cases were judged, and none breaks conformance"},
-    {"not conforming", "of an operator version: a case fails, is below the level, refused or an error"},
-    {"not certified", "of an operator version: no case could be judged"},
-    {"judged", "the share of legal cases that was judged; the rest is unsupported, refused or unscored"},
-    {"apart", "breaches in classes of cases that do not decide: NaN or infinities, integer overflow"},
-};
-
-constexpr Word line_words[] = {
-    {"opset", "word of a case line: the opset that the model imports"},
-    {"ir", "word of a case line: the IR version of the model"},
-    {"@init", "word of a case line, behind a recipe: the input is a constant of the model, an initializer"},
-    {"init", "word of a case line, behind a recipe as in small:7@init: the input is a constant, an initializer"},
-    {"outputs", "word of a case line: the optional outputs that the node has besides the required ones"},
-    {"shapes", "word of a case line: how the model declares the extents of its inputs; left out, by numbers"},
-    {"shapes=symbolic", "word of a case line: the model declares the extents of its inputs by symbols, each its own"},
-    {"shapes=absent", "word of a case line: the model declares the rank of its inputs and no extent"},
-    {"\"\"", "word of a case line, as in B=\"\": an optional input that is left out by an empty name"},
-    {"ek", "the dilated kernel: (kernel - 1) * dilation + 1"},
-    {"ulp", "the distance of neighbouring numbers of the output type at the exact result"},
-    {"data set", "every model is run on two sets of data in one session; the second shows what a session keeps"},
-    {"presentation",
-     "the same case run in another way: constants, declared shapes, opset, IR version, optimisation, threads"},
-    {"near miss", "a model that breaks exactly one constraint"},
-};
-
-constexpr Word variants[] = {
-    {"repeated", "what showed a mark: the same case run again"},
-    {"twice in one session", "what showed a mark: the same case and data run twice in one session"},
-    {"pack", "what showed a mark: the node beside others in one model"},
-    {"weights=inputs", "the same case with its constants as inputs"},
-    {"weights=constant", "the same case with its weights and parameters as constants"},
-    {"SAME_UPPER", "value of auto_pad: ceil(in / stride) windows, the odd cell of padding at the end"},
-    {"SAME_LOWER", "value of auto_pad: ceil(in / stride) windows, the odd cell of padding at the beginning"},
-    {"VALID", "value of auto_pad: no padding"},
-    {"NOTSET", "value of auto_pad: padding as the attribute pads says"},
-};
-
-constexpr std::span<const Word> tables[] = {verdicts,           marks,      reasons, levels, classes,
-                                            states_of_versions, line_words, variants};
 
 constexpr std::string_view grammar =
     R"(A case is one line of words, separated by single blanks, in this order:
@@ -211,6 +89,11 @@ std::string text_of(const Ruling& ruling) {
   }
   const std::string versions = versions_with(ruling.id);
   return out + "  applies to " + (versions.empty() ? "no operator version yet" : versions) + "\n";
+}
+
+std::optional<std::string> ruling(std::string_view word) {
+  const Ruling* found = find_ruling(word);
+  return found ? std::optional(text_of(*found)) : std::nullopt;
 }
 
 // "clamp0", whichever rulings have it, or "A3=clamp0".
@@ -281,11 +164,57 @@ std::optional<std::string> constraint(std::string_view word) {
 
 // -- the rest
 
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// The words of letters, digits and _ in a text, with where each begins.
+std::vector<std::pair<std::size_t, std::string_view>> plain_words(std::string_view text) {
+  std::vector<std::pair<std::size_t, std::string_view>> all;
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+    for (end = at; end < text.size() && is_letter(text[end]); ++end)
+      ;
+    if (end > at) all.emplace_back(at, text.substr(at, end - at));
+  }
+  return all;
+}
+
+// Puts # for types, numbers and lists of numbers, as rows have it: "# accumulation in any order", "except #".
+std::string generalised(std::string_view text) {
+  std::string out;
+  std::size_t done = 0;
+  for (const auto& [at, word] : plain_words(text)) {
+    const bool is_number = std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+    if (!is_number && !dtype_named(word)) continue;
+    const std::string_view between = text.substr(done, at - done);
+    if (!out.ends_with('#') || (between != ", " && between != ",")) out += std::string(between) + "#";
+    done = at + word.size();
+  }
+  out += text.substr(done);
+  return out;
+}
+
+std::string lower(std::string_view word) {
+  std::string quiet(word);
+  for (char& c : quiet) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return quiet;
+}
+
+bool is_loud(std::string_view word) {
+  return word.size() > 1 && std::ranges::all_of(word, [](char c) { return (c >= 'A' && c <= 'Z') || c == ' '; });
+}
+
+// A word as it stands, with its numbers and types left open, or in capitals: "except 1, 3", "STALE SESSION".
 std::optional<std::string> table_word(std::string_view word) {
-  for (const std::span<const Word>& table : tables)
-    for (const auto& [name, words] : table)
-      if (name == word) return std::string(name) + ": " + std::string(words) + "\n";
-  return std::nullopt;
+  const std::string general = generalised(word) == "#" ? "" : generalised(word),
+                    quiet = is_loud(word) ? lower(word) : "";
+  std::string out;
+  for (const std::span<const Word>& table : word_tables())
+    for (const auto& [name, words] : table) {
+      const bool is_open = name.ends_with(" #") && name.substr(0, name.size() - 2) == word;
+      if (name == word || name == general || name == quiet || is_open)
+        out += std::string(word) + ": " + (table.data() == arithmetic_words().data() ? "arithmetic, " : "") +
+               std::string(words) + "\n";
+    }
+  return out.empty() ? std::nullopt : std::optional(out);
 }
 
 std::optional<std::string> type(std::string_view word) {
@@ -336,12 +265,19 @@ std::optional<std::string> profile(std::string_view word) {
   return std::nullopt;
 }
 
-// "opset=20", "ir=3", "threads=2", "optimization=none": of a case line, of a mark, of a report.
+// "opset=20", "ir=3", "threads=2 names=7", "outputs=bound": of a case line, of a mark, of a report, of a session.
 std::optional<std::string> setting(std::string_view word) {
   constexpr Word settings[] = {{"opset", "the model imports this opset"},
                                {"ir", "the model has this IR version"},
-                               {"threads", "the backend was told to take so many threads"},
-                               {"optimization", "the backend was told to optimise so much"}};
+                               {"threads", "the backend is told to take so many threads"},
+                               {"optimization", "the backend is told to optimise so much"},
+                               {"names", "the model has other names of values and nodes, drawn from this number"},
+                               {"outputs", "the node has these optional outputs besides the required ones"},
+                               {"disable", "the backend is told to leave this rewriting of graphs out"},
+                               {"out", "the graph has these outputs"},
+                               {"inside", "the steps of the graph stand in this"}};
+  if (word == "outputs=bound")
+    return std::string(word) + ": the outputs go into buffers that were there before, between guard bytes\n";
   const std::size_t equals = word.find('=');
   for (const auto& [key, words] : settings)
     if (equals != word.npos && equals + 1 < word.size() && key == word.substr(0, equals))
@@ -378,23 +314,275 @@ std::optional<std::string> input(std::string_view word) {
          std::string(word.substr(open, close + 1 - open)) + "\n" + *filled;
 }
 
+// "X", "X[0,1]": the operators that have such an input or output.
+std::optional<std::string> operand(std::string_view word) {
+  constexpr std::size_t most_named = 6;
+  const std::string_view name = word.ends_with(']') ? word.substr(0, word.find('[')) : word;
+  std::string out;
+  for (const auto& [side, what] : {std::pair(&Definition::inputs, "input"), {&Definition::outputs, "output"}}) {
+    std::vector<std::string> names;
+    for (const Operator* op : operators())
+      if (std::ranges::any_of(op->versions(), [&](const Definition& definition) {
+            return std::ranges::find(definition.*side, name, &Parameter::name) != (definition.*side).end();
+          }))
+        names.push_back(op->name());
+    if (names.empty()) continue;
+    const std::size_t count = names.size();
+    names.resize(std::min(count, most_named));
+    out += std::string(name) + ": " + what + " of " + joined(names, ", ") +
+           (count > most_named ? " and " + std::to_string(count - most_named) + " more operators" : "") + "\n";
+  }
+  if (!out.empty() && name != word) out += std::string(word) + ": the element at this position, counted from 0\n";
+  return out.empty() ? std::nullopt : std::optional(out);
+}
+
+// "pool-divides-by-kernel", "mutant:pool-divides-by-kernel", "variant:im2col", or the sentence of a wrong model.
+std::optional<std::string> kernel(std::string_view word) {
+  constexpr std::string_view mutant = "mutant:", variant = "variant:";
+  std::string out;
+  const std::string_view id = word.starts_with(mutant) ? word.substr(mutant.size()) : word;
+  for (const WrongModel& model : wrong_models()) {
+    if (model.id != id && model.sentence != word) continue;
+    const auto bug = std::ranges::find(mutation::mutants(), model.id, &mutation::Mutant::id);
+    const bool is_planted = bug != mutation::mutants().end();
+    out += model.id + ": wrong model" + (is_planted ? ", and planted bug of " + bug->op : "") + ": " + model.sentence +
+           "\n";
+  }
+  for (const mutation::Variant& each : mutation::variants())
+    if (word.starts_with(variant) && each.name == word.substr(variant.size()))
+      out += std::string(word) + ": variant, a correct kernel of another kind: " + each.description + "\n";
+  return out.empty() ? std::nullopt : std::optional(out);
+}
+
+std::optional<std::string> graph_pattern(std::string_view word) {
+  const auto& all = generators::graph_patterns();
+  if (std::ranges::find(all, word) == all.end()) return std::nullopt;
+  return std::string(word) +
+         ": pattern of drawn graphs: these nodes follow each other; a star stands behind nodes that share an operand\n";
+}
+
+// "Pad > MaxPool": the operators of a graph, as its causes have them.
+std::optional<std::string> chain(std::string_view word) {
+  std::string out;
+  for (std::string_view rest = word; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(" > "), rest.size());
+    if (!find_operator("", rest.substr(0, end))) return std::nullopt;
+    rest.remove_prefix(std::min(end + 3, rest.size()));
+    out = std::string(word) + ": operators of the steps of a graph, in their order\n";
+  }
+  return out.empty() ? std::nullopt : std::optional(out);
+}
+
+// "A3 clamp0", "A3 clamp0 4 signed-trunc 1".
+std::optional<std::string> followed(std::string_view word) {
+  const std::size_t blank = std::min(word.find(' '), word.size());
+  if (!find_ruling(word.substr(0, blank))) return std::nullopt;
+  std::string out;
+  std::istringstream words{std::string(word.substr(blank))};
+  for (std::string each; words >> each;) {
+    if (generalised(each) == "#") continue;
+    const auto read = reading(std::string(word.substr(0, blank)) + "=" + each);
+    if (!read) return std::nullopt;
+    out += *read;
+  }
+  return out.empty() ? std::nullopt : std::optional(out);
+}
+
+// "AveragePool-19", and as causes have them: "AveragePool-19, 22".
+std::optional<std::string> versions(std::string_view word) {
+  const std::size_t comma = std::min(word.find(", "), word.size());
+  const std::string_view first = word.substr(0, comma);
+  const std::string rest = generalised(word.substr(std::min(comma + 2, word.size())));
+  if (!rest.empty() && rest != "#") return std::nullopt;
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions())
+      if (text(definition.version) == first)
+        return std::string(word) + (rest.empty() ? ": operator version, " : ": versions of one operator, ") +
+               page_of(definition.version) + "\n";
+  return std::nullopt;
+}
+
+// -- words that are put together
+
+// Says everything a word means; where that is nothing, what its parts mean, which are taken apart so many times again.
+std::string told(std::string_view word, int depth);
+
+std::string told_by_itself(std::string_view word) {
+  std::string all;
+  for (const auto& answer : {ruling, table_word, type, constraint, law_word, trait, profile, reading, recipe, setting,
+                             attribute, operand, input, kernel, graph_pattern, chain, versions, followed})
+    all += answer(word).value_or("");
+  return all;
+}
+
+// What is said of two parts; nothing where one of them means nothing.
+std::string both(const std::string& one, const std::string& other) {
+  return one.empty() || other.empty() ? "" : one + other;
+}
+
+// "auto_pad == VALID and any(strides) > 1", and what each of its words says.
+std::string predicate(std::string_view word) {
+  static const auto definitions = [] {
+    std::vector<const Definition*> all;
+    for (const Operator* op : operators())
+      for (const Definition& each : op->versions()) all.push_back(&each);
+    return all;
+  }();
+  const Result<Predicate> found = parse_predicate(word);
+  if (!found || found->mistake(definitions)) return "";
+  constexpr std::size_t most_lines = 4;  // of a word that means much
+  const std::string text = found->text();
+  std::string out = text + ": predicate, in the language of ledgers and of --filter: true or false of a case\n";
+  std::vector<std::string> seen;
+  for (const auto& [at, each] : plain_words(text)) {
+    std::string meanings;
+    for (const auto& answer : {table_word, type, constraint, recipe, attribute, operand})
+      meanings += answer(each).value_or("");
+    std::istringstream lines(meanings);
+    std::size_t count = 0;
+    for (std::string line; count < most_lines && std::getline(lines, line);) {
+      if (line.find(": attribute,") != line.npos) line.resize(std::min(line.find(", of "), line.size()));
+      if (std::ranges::find(seen, line) != seen.end()) continue;
+      out += "  " + seen.emplace_back(line) + "\n";
+      ++count;
+    }
+  }
+  return out;
+}
+
+// "zero in the last column", "Indices zero anywhere".
+std::string pattern(std::string_view word) {
+  std::string out;
+  const std::size_t blank = word.find(' ');
+  if (blank != word.npos && operand(word.substr(0, blank)))
+    return both(*operand(word.substr(0, blank)), pattern(word.substr(blank + 1)));
+  for (const auto& [likeness, words] : likeness_words())
+    if (word.starts_with(std::string(likeness) + " ")) {
+      out = std::string(likeness) + ": " + std::string(words) + "\n";
+      word.remove_prefix(likeness.size() + 1);
+      break;
+    }
+  const auto region = std::ranges::find(region_words(), word, &Word::first);
+  return region == region_words().end() ? "" : out + std::string(word) + ": " + std::string(region->second) + "\n";
+}
+
+// "AveragePool-19 fail value zero in the last column".
+std::string signature(std::string_view word, int depth) {
+  const std::size_t first = std::min(word.find(' '), word.size()),
+                    second = std::min(word.find(' ', std::min(first + 1, word.size())), word.size());
+  const auto version = versions(word.substr(0, first));
+  const std::string_view state = word.substr(std::min(first + 1, word.size()), second - std::min(first + 1, second));
+  if (!version || !oracles::state_named(state)) return "";
+  std::string_view look = word.substr(std::min(second + 1, word.size()));
+  std::string out = *version + table_word(state).value_or("");
+  for (const auto& [reason, words] : reason_words())
+    if (look == reason || look.starts_with(std::string(reason) + " ")) {
+      out += std::string(reason) + ": " + std::string(words) + "\n";
+      look.remove_prefix(std::min(reason.size() + 1, look.size()));
+      break;
+    }
+  if (look.empty()) return out;
+  const std::string says = told(look, depth);
+  return out + (says.empty() ? std::string(look) + ": what the backend said, each number as #\n" : says);
+}
+
+// The bracket that the last one closes.
+std::size_t last_opening(std::string_view word) {
+  int closed = 0;
+  for (std::size_t at = word.size(); at-- > 0;) {
+    closed += word[at] == ')' ? 1 : word[at] == '(' ? -1 : 0;
+    if (closed == 0) return at;
+  }
+  return word.npos;
+}
+
+// "fail (shape, smaller)", "(TF32 inputs)", "SAME_* pads for … (pool-pads-same-undilated)".
+std::string bracketed(std::string_view word, int depth) {
+  const std::size_t open = last_opening(word);
+  if (!word.ends_with(')') || open == word.npos) return "";
+  const std::string inner = told(word.substr(open + 1, word.size() - open - 2), depth);
+  return open < 2 ? inner : both(told(word.substr(0, open - 1), depth), inner);
+}
+
+// "where auto_pad == VALID", "needs SAME_UPPER", "14 fail", "judged:".
+std::string introduced(std::string_view word, int depth) {
+  constexpr std::string_view heads[] = {"where",    "needs",      "perhaps",      "follows", "class",  "cause",
+                                        "rests on", "right with", "explained by", "verdict", "ruling", "constraint"};
+  if (word.ends_with(':')) return table_word(word.substr(0, word.size() - 1)).value_or("");
+  for (const std::string_view head : heads)
+    if (word.starts_with(std::string(head) + " ")) {
+      const std::string says = told(word.substr(head.size() + 1), depth);
+      return says.empty() ? "" : table_word(head).value_or("") + says;
+    }
+  const std::size_t blank = word.find(' ');
+  return blank != word.npos && generalised(word.substr(0, blank)) == "#" ? told(word.substr(blank + 1), depth) : "";
+}
+
+std::string told_as_one(std::string_view word, int depth) {
+  std::string all = told_by_itself(word);
+  if (!all.empty() || depth == 0) return all;
+  if (all = predicate(word); !all.empty()) return all;
+  if (all = pattern(word); !all.empty()) return all;
+  for (const auto& answer : {bracketed, introduced, signature})
+    if (all = answer(word, depth - 1); !all.empty()) return all;
+  return "";
+}
+
+// The end of the part of a list that begins at 0 and is longer than `least`, and the place behind what follows it.
+std::pair<std::size_t, std::size_t> next_part(std::string_view list, std::size_t least) {
+  std::pair<std::size_t, std::size_t> next(list.size(), list.size());
+  for (const std::string_view between : {"; or ", "; ", ", ", ": ", " or ", " and "})
+    if (const std::size_t at = list.find(between, least); at < next.first) next = {at, at + between.size()};
+  return next;
+}
+
+// "f32, any order, functions within their bounds; or every node of the body rounded to f16": the shortest parts that
+// mean something.
+std::string listed(std::string_view list, int depth) {
+  constexpr int most_tried = 8;  // ends of a part
+  std::string out;
+  while (!list.empty()) {
+    const auto [number, behind] = next_part(list, 0);
+    if (!out.empty() && generalised(list.substr(0, number)) == "#" &&
+        !dtype_named(list.substr(0, number))) {  // one more of what was told: "causes 1, 2"
+      list.remove_prefix(behind);
+      continue;
+    }
+    std::string says;
+    std::size_t least = 0;
+    for (int tried = 0; says.empty(); ++tried) {
+      const auto [end, after] = next_part(list, least);
+      says = told_as_one(list.substr(0, end), depth);
+      if (says.empty() && (end == list.size() || tried == most_tried)) return "";
+      least = end + 1;
+      if (!says.empty()) list.remove_prefix(after);
+    }
+    out += says;
+  }
+  return out;
+}
+
+std::string told(std::string_view word, int depth) {
+  const std::string all = told_as_one(word, depth);
+  return all.empty() && depth > 0 ? listed(word, depth - 1) : all;
+}
+
 }  // namespace
 
 std::optional<std::string> meaning_of(std::string_view word) {
+  constexpr std::size_t longest = 600;  // of a word that is taken apart
+  constexpr int depth = 5;
   if (word == "case" || word == "line" || word == "case line") return std::string(grammar);
   if (word == "graph") return std::string(of_graphs);
-  if (const Ruling* ruling = find_ruling(word)) return text_of(*ruling);
-  std::string all;  // a word may mean several things
-  for (const auto& answer :
-       {table_word, type, constraint, law_word, trait, profile, reading, recipe, setting, attribute, input})
-    all += answer(word).value_or("");
+  const std::string all = told(word, word.size() > longest ? 0 : depth);
   return all.empty() ? std::nullopt : std::optional(all);
 }
 
 std::vector<std::string> glossary_words() {
   std::vector<std::string> words{"case", "graph"};
-  for (const std::span<const Word>& table : tables)
-    for (const auto& [name, ignored] : table) words.emplace_back(name);
+  for (const std::span<const Word>& table : word_tables())
+    for (const auto& [name, ignored] : table)
+      if (name.find('#') == name.npos) words.emplace_back(name);
   for (const Ruling& ruling : rulings()) {
     words.emplace_back(ruling.id);
     for (const std::string_view each : ruling.readings) words.emplace_back(each);
@@ -408,6 +596,7 @@ std::vector<std::string> glossary_words() {
   for (const MetamorphicRelation& each : laws()) words.emplace_back(each.id);
   for (const auto& [name, ignored] : special_traits()) words.emplace_back(name);
   for (const Profile& each : profiles()) words.emplace_back(each.name);
+  for (const WrongModel& each : wrong_models()) words.push_back(each.id);
   for (const std::string& family : recipe_families()) words.push_back(family);
   std::ranges::sort(words);
   words.erase(std::ranges::unique(words).begin(), words.end());

@@ -180,11 +180,26 @@ std::vector<Finding> findings_of(std::span<const Failure> failures, WorkerPool& 
   return all;
 }
 
+std::optional<Finding> finding_of_session(const SuiteCase& planned, const Mark& mark) {
+  const std::optional<State> state = session_state(mark);
+  const Result<Steps> steps = state ? parse_session(mark.line) : Result<Steps>(Error{""});
+  if (!steps) return std::nullopt;
+  oracles::Verdict verdict;
+  verdict.state = *state;
+  verdict.because = mark.by;
+  verdict.detail = mark.detail;
+  Finding finding = finding_of(*parse_case(steps->back().line), planned.origin, {{}, std::move(verdict)}, {});
+  finding.signature = {planned.c.version, *state, mark.by, "only after other cases"};
+  finding.session = mark.line;
+  return finding;
+}
+
 std::vector<std::size_t> cause_of_each(std::span<const Failure> failures, std::span<const Finding> findings,
                                        std::span<const Cause> causes) {
   std::map<std::string_view, std::size_t> by_line;
   for (std::size_t i = 0; i < causes.size(); ++i)
-    for (const std::size_t member : causes[i].members) by_line[findings[member].found] = i;
+    for (const std::size_t member : causes[i].members)
+      if (findings[member].session.empty()) by_line[findings[member].found] = i;
   std::map<Signature, std::size_t> by_look;
   for (const Failure& failure : failures)
     if (const auto known = by_line.find(failure.planned.line); known != by_line.end())

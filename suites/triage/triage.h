@@ -51,6 +51,10 @@ std::vector<Example> examples_of(std::span<const Failure> failures, std::size_t 
 std::vector<Finding> findings_of(std::span<const Failure> failures, WorkerPool& pool, const RunOptions& run_options,
                                  std::span<const WrongModel> models, const Sorting& sorting = {});
 
+// What a session broke, as a finding of the version of its last case: the campaign has brought it twice more. None of
+// another mark.
+std::optional<Finding> finding_of_session(const SuiteCase& planned, const Mark& mark);
+
 inline constexpr std::size_t no_cause = static_cast<std::size_t>(-1);
 // Names the cause of each failure, by its index: that of its own finding, else that of the last finding that looks the
 // same; `no_cause` where nothing like it was looked at again.

@@ -263,13 +263,18 @@ bool Worker::is_ready() {
   return false;
 }
 
-// Forks a process where the program does that; else starts the program again.
+std::unique_ptr<Process> Worker::opened() const {
+  return std::make_unique<Process>(command_, Bounds{limits_.memory, limits_.tasks}, limits_.isolation,
+                                   Process::Offer::forks);
+}
+
+// Forks a process where the program does that; else takes the spare one, or starts the program again.
 std::optional<Outcome> Worker::start() {
   retired_ += upkeep_of_process();
+  const bool takes_spare = spare_ != nullptr;
   if (!process_ || !process_->fork()) {
     process_.reset();
-    process_ = std::make_unique<Process>(command_, Bounds{limits_.memory, limits_.tasks}, limits_.isolation,
-                                         Process::Offer::forks);
+    process_ = takes_spare ? std::move(spare_) : opened();
   }
   isolation_ = words(process_->isolation());
   ++starts_;
@@ -279,9 +284,9 @@ std::optional<Outcome> Worker::start() {
   Exchange exchange(nullptr, limits_);
   exchange.header_line = describe_line();
   exchange.outgoing.add(exchange.header_line);
-  if (std::optional<Outcome> failure = converse(exchange)) return failure;
+  if (std::optional<Outcome> failure = converse(exchange)) return takes_spare ? start() : failure;
   if (!description_) description_ = std::move(exchange.introduction.description);
-  process_->forks();
+  if (!process_->forks() && starts_ > 1) spare_ = opened();  // one that was started again will be again
   return std::nullopt;
 }
 

@@ -57,6 +57,7 @@ class Worker : public Backend {
  private:
   struct Exchange;
   void pose(const Request& request);
+  std::unique_ptr<Process> opened() const;
   std::optional<oracles::Outcome> start();
   std::optional<oracles::Outcome> converse(Exchange& exchange);
   std::optional<oracles::Outcome> await(Exchange& exchange);
@@ -74,6 +75,7 @@ class Worker : public Backend {
   std::vector<std::string> command_;
   Limits limits_;
   std::unique_ptr<Process> process_;
+  std::unique_ptr<Process> spare_;  // of a program that does not fork: it warms up while the other works
   std::optional<Description> description_;
   std::unique_ptr<Exchange> exchange_;        // what was sent and is not answered
   std::optional<oracles::Outcome> not_sent_;  // why that request could not be put

@@ -33,10 +33,19 @@ static int32_t run(void* session, const assay_tensor* inputs, int32_t input_coun
   RUN;
   return ASSAY_OK;
 }
+static int32_t run_into(void* session, const assay_tensor* inputs, int32_t input_count, const assay_buffer* outputs,
+                        int32_t output_count, const assay_host* host) {
+  static const float data[] = {1.5f, 2.5f, 3.5f};
+  unsigned char* y = outputs[0].data;
+  (void)session, (void)inputs, (void)input_count, (void)output_count, (void)host, (void)data, (void)y;
+  RUN_INTO;
+  return ASSAY_OK;
+}
 static void unload(void* session) { (void)session; }
 const assay_backend* assay_backend_v1(void) {
   static const assay_backend backend = {
-      .abi = ABI, .size = sizeof(assay_backend), .describe = describe, .load = load, .run = run, .unload = unload};
+      .abi = ABI, .size = sizeof(assay_backend), .describe = describe, .load = load, .run = run, .unload = unload,
+      .run_into = run_into};
   return &backend;
 }
 """
@@ -56,14 +65,14 @@ class Libraries(InFolder):
                        check=True, timeout=120)
         return library
 
-    def faulty(self, run=EMIT, describe="", abi="ASSAY_BACKEND_ABI"):
+    def faulty(self, run=EMIT, describe="", abi="ASSAY_BACKEND_ABI", run_into="memcpy(y, data, sizeof data)"):
         source = self.folder / "faulty.c"
-        source.write_text(LIBRARY.replace("DESCRIBE", describe).replace("RUN", run).replace("ABI,", abi + ",", 1),
-                          encoding="utf-8")
+        source.write_text(LIBRARY.replace("DESCRIBE", describe).replace("RUN_INTO", run_into).replace("RUN", run)
+                          .replace("ABI,", abi + ",", 1), encoding="utf-8")
         return self.compiled(source)
 
-    def replayed(self, library):
-        return " ".join(assay("replay", "--backend", library, POOL).stdout.split())
+    def replayed(self, library, before=""):
+        return " ".join(assay("replay", "--backend", library, before + POOL).stdout.split())
 
     def states(self, backend, *arguments):
         """The state of each case by its line, and the findings' words."""
@@ -118,6 +127,35 @@ class Faulty(Libraries):
                 told = self.replayed(self.faulty(run))
                 self.assertIn("verdict error (crashed)", told)
                 self.assertIn(words, told)
+
+    def test_a_write_beside_a_bound_output_is_an_error_and_one_that_is_missing_a_wrong_value(self):
+        duty = "memcpy(y, data, sizeof data); "
+        for run_into, words in {
+            duty: "verdict pass",
+            duty + "y[sizeof data] = 0": "it wrote outside the buffer that was bound for output 0",
+            duty + "y[-1] = 0": "it wrote outside the buffer that was bound for output 0",
+            duty + "y[sizeof data + 200] ^= 1": "it wrote outside the buffer that was bound for output 0",
+            "memcpy(y, data, sizeof data - 4)": "verdict fail (value)",
+        }.items():
+            with self.subTest(run_into):
+                told = self.replayed(self.faulty(run_into=run_into), "[outputs=bound] ")
+                self.assertIn(words, told)
+                self.assertIn("verdict pass", self.replayed(self.faulty(run_into=run_into)), "where nothing is bound it is right")
+
+    def test_a_campaign_binds_outputs_and_finds_the_write_beside_one(self):
+        library = self.faulty(run_into="memcpy(y, data, sizeof data); y[sizeof data] = 0")
+        cases = self.folder / "suites" / "conformance"
+        cases.mkdir(parents=True)
+        (cases / "pool.cases").write_text(POOL + "\n", encoding="utf-8")
+        report = self.folder / "bound.json"
+        done = assay("certify", "--backend", library, "--suites", self.folder / "suites", "--ops", "AveragePool-7", "--cases", "0", "--no-every-input",
+                     "--presentations", "all", "--report", report)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        verdict, = read_json(report)["verdicts"]
+        self.assertEqual(verdict["state"], "pass")
+        mark, = [each for each in verdict["marks"] if each["by"] == "outputs=bound"]
+        self.assertTrue(mark["breaches"])
+        self.assertIn("outside the buffer", mark["detail"])
 
     def test_refusals_carry_their_reason(self):
         for run, words in {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay explain: any word that assay prints: an operator version as this project reads it, a case, a ruling, a verdict.
+#include "reference/graph_case.h"
 #include "reference/nearest.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "reference/profiles.h"
 #include "reference/sequence.h"
+#include "suites/campaign/confirmation.h"
 #include "suites/text/printable.h"
 #include "suites/triage/case_words.h"
 #include "suites/triage/glossary.h"
@@ -15,6 +17,7 @@
 
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 namespace assay::tools {
 namespace {
@@ -131,6 +134,35 @@ void explain_case(const std::string& word) {
               << standing(profile, *c) << "\n";
 }
 
+void explain_graph(const std::string& word) {
+  const Result<GraphCase> graph = parse_graph_case(word);
+  if (!graph) throw InputError(graph.error());
+  std::cout << suites::in_words(*graph);
+}
+
+bool is_session(const std::string& word) { return word.starts_with('[') || word.find(" ; ") != std::string::npos; }
+
+// Tells of a session its cases in their order, each with the settings it is run with.
+void explain_session(const std::string& word) {
+  const Result<suites::Steps> steps = suites::parse_session(word);
+  if (!steps) throw InputError(steps.error());
+  for (std::size_t i = 0; i < steps->size(); ++i) {
+    std::cout << (i == 0 ? "" : "\n") << "case " << i + 1 << " of " << steps->size()
+              << " that one process runs one after the other\n";
+    std::istringstream settings(text((*steps)[i].settings));
+    for (std::string each; settings >> each;) std::cout << "  " << suites::meaning_of(each).value_or(each + "\n");
+    explain_case((*steps)[i].line);
+  }
+}
+
+// Takes the line out of a command that runs it: "assay replay --backend X 'LINE'".
+std::string without_command(const std::string& word) {
+  constexpr std::string_view row = "replay: ", command = "assay replay ";
+  const std::size_t begin = word.starts_with(row) ? row.size() : 0, open = word.rfind(" '");
+  if (!word.substr(begin).starts_with(command) || open == std::string::npos || !word.ends_with('\'')) return word;
+  return word.substr(open + 2, word.size() - open - 3);
+}
+
 const Operator& operator_of(const Definition& definition) {
   const Operator* op = find_operator(definition.version.domain, definition.version.name);
   expects(op, "a definition belongs to an operator");
@@ -159,23 +191,27 @@ std::optional<OpVersion> to_come(const std::string& word) {
 }
 
 [[noreturn]] void unknown(const std::string& word) {
+  constexpr std::size_t longest = 100;  // of a word that may be a slip of the pen
   std::vector<std::string> known = suites::glossary_words();
   std::ranges::copy(operator_and_version_names(), std::back_inserter(known));
-  const std::string near = assay::suggestion(word, known);
+  const std::string near = word.size() > longest ? "" : assay::suggestion(word, known);
   throw InputError("'" + suites::printable(word, 80) + "' is no word of assay" +
                    (near.empty()
-                        ? "; it explains operator versions, cases in quotes, rulings (A3), constraints (Conv.C6), "
-                          "verdicts (below), levels (L2) and marks (unstable)"
+                        ? "; it explains operator versions, cases, graphs and predicates in quotes, rulings (A3), "
+                          "constraints (Conv.C6), verdicts (below), levels (L2) and marks (unstable)"
                         : near));
 }
 
-int explain(const std::string& word) {
+int explain(const std::string& given) {
+  const std::string word = without_command(given);
   if (const Definition* definition = definition_named(word)) {
     explain_version(*definition);
   } else if (const auto meaning = suites::meaning_of(word)) {
     std::cout << *meaning;
+  } else if (is_graph_line(word)) {
+    explain_graph(word);
   } else if (word.find(' ') != std::string::npos && word.find('=') != std::string::npos) {
-    explain_case(word);
+    is_session(word) ? explain_session(word) : explain_case(word);
   } else if (const auto version = to_come(word)) {
     std::cout << text(*version) << ": operator version of ai.onnx, not certified yet: " << page_of(*version) << "\n";
   } else if (!in_force(word).empty()) {
@@ -195,8 +231,9 @@ Verb explain_verb(CLI::App& app) {
   command
       ->add_option(
           "word", *word,
-          "Conv-11 (Conv is its newest version), a case in quotes, a ruling (A3), a constraint (Conv.C6), a "
-          "verdict (below), a level (L2), a mark (unstable), a recipe (small:7) and so on; case: how cases are written")
+          "Conv-11 (Conv is its newest version), a case, session, graph or predicate in quotes, a ruling (A3), a "
+          "constraint (Conv.C6), a verdict (below), a level (L2), a mark (unstable), a recipe (small:7) and so on; "
+          "case: how cases are written")
       ->required();
   return {command, [word] { return explain(*word); }};
 }

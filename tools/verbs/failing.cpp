@@ -23,10 +23,17 @@ void settle(reports::Expectations& agreed, const suites::Suite& suite, const sui
 }
 
 void Failing::see(const suites::CaseResult& conclusion) {
+  for (const suites::Mark& mark : conclusion.marks)
+    if (suites::session_state(mark)) sessions_.emplace_back(conclusion.index, mark);
   if (!reports::breaks_conformance(conclusion.verdict.state, requested_.strict)) return;
   failures_.push_back(suites::failure_of(conclusion.index, suite_.cases[conclusion.index], conclusion.outcome,
                                          conclusion.verdict, judgement_));
   failures_.back().told.marks = conclusion.marks;
+}
+
+// Tells whether a failure is on special values, which do not count.
+bool Failing::is_apart(const Case& c, oracles::State state) const {
+  return state != oracles::State::error && !requested_.counts_special() && oracles::is_special(oracles::class_of(c));
 }
 
 suites::Sorted Failing::sorted(const reports::Expectations& agreed, suites::WorkerPool& pool,
@@ -34,13 +41,15 @@ suites::Sorted Failing::sorted(const reports::Expectations& agreed, suites::Work
   if (run_options.stop && *run_options.stop) return {};
   std::erase_if(failures_, [&](const suites::Failure& each) {
     const oracles::State state = each.told.verdict.state;
-    if (agreed.excuses(each.index, oracles::name(state))) return true;
-    return state != oracles::State::error && !requested_.counts_special() &&
-           oracles::is_special(oracles::class_of(each.planned.c));
+    return agreed.excuses(each.index, oracles::name(state)) || is_apart(each.planned.c, state);
   });
   std::ranges::sort(failures_, {}, &suites::Failure::index);
   std::vector<suites::Finding> findings =
       suites::findings_of(failures_, pool, run_options, suites::wrong_models(), sorting);
+  std::ranges::stable_sort(sessions_, {}, [](const auto& each) { return each.first; });
+  for (const auto& [index, mark] : sessions_)
+    if (!agreed.excuses(index, mark.name) && !is_apart(suite_.cases[index].c, *suites::session_state(mark)))
+      findings.push_back(suites::finding_of_session(suite_.cases[index], mark).value());
   return suites::sorted(std::move(failures_), std::move(findings), suites::wrong_models());
 }
 

@@ -7,6 +7,7 @@
 #include "suites/triage/triage.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::tools {
@@ -23,7 +24,7 @@ class Failing {
 
   // By one thread at a time.
   void see(const suites::CaseResult& conclusion);
-  Int count() const { return static_cast<Int>(failures_.size()); }
+  Int count() const { return static_cast<Int>(failures_.size() + sessions_.size()); }
 
   // Looks at a few of each kind again; what was agreed is left out, and so are special values that do not count.
   // Nothing where the run was stopped.
@@ -31,10 +32,13 @@ class Failing {
                         const suites::RunOptions& run_options, const suites::Sorting& sorting);
 
  private:
+  bool is_apart(const Case& c, oracles::State state) const;
+
   const suites::Suite& suite_;
   reports::Invocation requested_;
   oracles::Judgement judgement_;
   std::vector<suites::Failure> failures_;
+  std::vector<std::pair<std::size_t, suites::Mark>> sessions_;  // by index of the case that one of them broke
 };
 
 }  // namespace assay::tools

@@ -196,6 +196,10 @@ int fuzz(const Options& options) {
   }
   report.excused = excused(options, report.harvest);
   report.findings = suites::findings_of(report.harvest.failures, pool, run_options, suites::wrong_models(), sorting);
+  for (const suites::Failure& each : report.harvest.marked)
+    for (const suites::Mark& mark : each.told.marks)
+      if (std::optional<suites::Finding> session = suites::finding_of_session(each.planned, mark))
+        report.findings.push_back(*std::move(session));
   report.causes = suites::causes_of(report.findings, suites::wrong_models());
   report.cause_of = suites::cause_of_each(report.harvest.failures, report.findings, report.causes);
   line.reset();

@@ -247,12 +247,17 @@ std::optional<suites::Finding> finding_of(const Replayed& r, const Options& opti
     return std::nullopt;
   }
   if (!is_finding && !is_wanted) return std::nullopt;
-  if (r.case_run.is_session()) {
-    if (is_wanted || options.shrinks)
-      throw InputError("--shrink, --save and --issue take one case; this is a session, which is as short as it gets");
-    return std::nullopt;
-  }
   const suites::SuiteCase& planned = *r.case_run.planned;
+  if (r.case_run.is_session()) {
+    if (options.shrinks) throw InputError("--shrink takes one case; this is a session, which is as short as it gets");
+    if (!is_wanted) return std::nullopt;
+    suites::Finding finding =
+        suites::finding_of(planned.c, planned.origin, {r.outcome, r.verdict}, {}, {.judgement = r.judgement});
+    suites::Steps session = r.case_run.before;
+    session.push_back({planned.line, r.case_run.settings});
+    finding.session = suites::session_text(session);
+    return finding;
+  }
   return suites::finding_of(planned.c, planned.origin, {r.outcome, r.verdict}, suites::wrong_models(),
                             {.judgement = r.judgement},
                             options.shrinks && is_finding ? run_case(backend, run_options) : suites::RunCase());
@@ -317,7 +322,7 @@ int replay(Options options, const std::function<bool(const std::string&)>& is_gi
   } else {
     show_verdict(replayed);
     if (case_run.is_session()) show_alone(run_alone(case_run, backend, run_options));
-    if (finding && suites::is_finding(verdict.state)) show_cause(*finding);
+    if (finding && suites::is_finding(verdict.state) && !case_run.is_session()) show_cause(*finding);
     show_run(case_run, described);
     show_readings(verdict);
     show_answer(replayed);

@@ -149,6 +149,7 @@ std::string numbered_line(const Json& report, std::size_t number, const std::str
   if (number < 1 || number > all.size())
     throw InputError(file + " has " + (all.empty() ? "no " + what : what + "s 1 to " + std::to_string(all.size())));
   const Json& cause = all[number - 1];
+  if (cause.contains("session")) return cause.at("session").get<std::string>();
   if (!cause.contains("smallest")) return cause.at("line").get<std::string>();  // of graphs
   const Json& smallest = cause.at("smallest");
   return smallest.is_string() ? smallest.get<std::string>() : smallest.at("line").get<std::string>();
@@ -363,8 +364,8 @@ ReplayRun of_folder(const fs::path& folder, Subject& subject, const IsGiven& is_
     return of_vector(folder);
   Result<SuiteCase> read = suites::read_finding(folder);
   if (!read) throw InputError(read.error());
+  const Json json = json_in(folder / "finding.json");
   try {
-    const Json json = json_in(folder / "finding.json");
     const Json& backend = json.at("backend");
     take_over({backend.at("asked"), backend.at("threads"), backend.at("optimization"), backend.at("options"),
                json.at("level")},
@@ -372,6 +373,8 @@ ReplayRun of_folder(const fs::path& folder, Subject& subject, const IsGiven& is_
   } catch (const Json::exception&) {
     // Which backend ran is not said: then the command line has to.
   }
+  const auto session = json.find("session");
+  if (session != json.end() && session->is_string()) return run_of(session->get<std::string>(), folder.string());
   return run_of(*std::move(read));
 }
 

@@ -42,9 +42,10 @@ void Subject::add_backend_word(CLI::App& command) {
 }
 
 void Subject::add_options(CLI::App& command) {
-  command.add_option(
+  CLI::Option* named = command.add_option(
       "--backend", backend,
       "what to certify: onnxruntime, reference, python:MODULE or exec:COMMAND (tools/backends/README.md)");
+  if (!backend.empty()) named->capture_default_str();
   command.add_option("--level", level, "accuracy asked for: L0, L1, L2, L2t or L3")->capture_default_str();
   auto* strict_flag = command.add_flag("--strict", strict, "a contested reading does not conform");
   command.add_flag("--lenient", lenient, "a contested reading conforms and is named (default)")->excludes(strict_flag);
@@ -65,7 +66,8 @@ void Subject::add_campaign_options(CLI::App& command) {
   command
       .add_option(
           "--presentations", presentations,
-          "run some cases in another way as well (constants, shapes, opset, IR version, optimisation, threads): "
+          "run some cases in another way as well (constants, shapes, opset, IR version, optimisation, threads, names, "
+          "outputs bound beforehand): "
           "none, sample (an eighth, one way each) or all")
       ->check(CLI::IsMember({"none", "sample", "all"}))
       ->capture_default_str();
