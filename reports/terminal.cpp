@@ -154,7 +154,8 @@ void write_cause(const ShownCause& told, std::size_t number, const Invocation& i
   const oracles::Verdict& verdict = told.smallest.answered.verdict;
   out << painted(padded(std::to_string(number), 3) + " " + padded(std::string(kind_of(told.cause.state)), 9), colour)
       << " " << told.cause.sentence << "\n";
-  if (!verdict.detail.empty() && !verdict.evidence) write_wrapped(verdict.detail, out);
+  const bool is_said = told.cause.sentence.find(verdict.detail) != std::string::npos;
+  if (!is_said && !verdict.evidence) write_wrapped(verdict.detail, out);
   for (std::size_t i = 0; i < std::min(told.where.size(), most_predicates); ++i)
     out << indent << (told.where[i].empty() ? " in every case" : " where " + told.where[i]) << "\n";
   if (told.where.size() > most_predicates)

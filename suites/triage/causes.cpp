@@ -268,11 +268,17 @@ std::string look_of(const Cause& cause, const Finding& shown) {
                                                                                       : cause.pattern;
 }
 
+// " (value, anywhere)"; a refusal has no reason but its words.
+std::string in_brackets(const Cause& cause, const std::string& look) {
+  const std::string because = cause.because == name(cause.state) ? "" : cause.because;
+  if (because.empty() && look.empty()) return "";
+  return " (" + because + (because.empty() || look.empty() ? "" : ", ") + look + ")";
+}
+
 std::string sentence(const Cause& cause, const Finding& shown, std::span<const WrongModel> models) {
   const std::string look = look_of(cause, shown);
   std::string out = versions_text(cause.versions) + ": " + std::to_string(cause.count) + " " +
-                    std::string(name(cause.state)) + " (" + cause.because + (look.empty() ? "" : ", " + look) + ")" +
-                    explanation(cause, models);
+                    std::string(name(cause.state)) + in_brackets(cause, look) + explanation(cause, models);
   if (!cause.comes_again) out += ": does not come again (memory that nobody wrote?)";
   if (!cause.predicate.empty()) out += "; needs " + joined(cause.predicate, ", ");
   return out;

@@ -88,6 +88,17 @@ bool is_gone(pid_t group) {
   return false;
 }
 
+// Counts the processes that have this word on their command line.
+int running_with(const std::string& word) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "cmdline");
+    const std::string words(std::istreambuf_iterator<char>(file), {});
+    count += words.find(word) != std::string::npos;
+  }
+  return count;
+}
+
 constexpr Limits short_limits = {.describe = 60s, .run = 300ms};
 
 }  // namespace
@@ -170,6 +181,24 @@ TEST_CASE("Worker: a worker that dies has crashed, and its last words are told",
   check(worker, {"exits 0", Kind::crashed, "ended with exit code 0 without an answer"});
   check(worker, {"half, segfaults", Kind::crashed, "died by SIGSEGV (Segmentation fault) in the middle of the header"});
   CHECK(worker.session() == 7);
+}
+
+TEST_CASE("Worker: a program that was started again has another one warm, and leaves neither behind", "[worker]") {
+  const std::string mark = "warm-" + std::to_string(::getpid());
+  {
+    Worker worker("liar", liar({mark}));
+    check_honest(worker, submit("honest"));
+    CHECK(running_with(mark) == 1);  // one that never dies needs no other
+    for (int times = 0; times < 3; ++times) {
+      CHECK(worker.run(submit("segfaults")).kind == Kind::crashed);
+      check_honest(worker, submit("honest"));
+      CHECK(running_with(mark) == 2);
+    }
+    CHECK(worker.session() == 4);
+  }
+  for (const auto deadline = Clock::now() + 1s; Clock::now() < deadline && running_with(mark) > 0;)
+    std::this_thread::yield();
+  CHECK(running_with(mark) == 0);
 }
 
 TEST_CASE("Worker: an answer that was complete before the worker died counts, and the next case is not blamed",
