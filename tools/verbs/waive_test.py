@@ -41,6 +41,19 @@ class Waive(InFolder):
         ended(0, "waive", "--check", self.ledger)
         ended(2, "waive", "--from", self.report, "--out", self.ledger)  # never overwritten
 
+    def test_what_is_on_special_values_and_does_not_count_needs_no_entry(self):
+        ended(1, "certify", *BROKEN, *SMALL, "--report", self.report)
+        report = read_json(self.report)
+        for verdict in report["verdicts"]:
+            if verdict["state"] != "pass":
+                verdict["class"] = "nonfinite"
+        write_json(self.report, report)
+        self.assertRegex(ended(0, "waive", "--from", self.report, "--out", self.ledger).stderr, r"(?m)^0 entries until")
+        report["special_values"] = "count"
+        write_json(self.report, report)
+        done = ended(0, "waive", "--from", self.report, "--out", self.ledger.with_suffix(".2"))
+        self.assertRegex(done.stderr, r"(?m)^[1-9]\d* entr(y|ies) until")
+
     def test_a_baseline_of_the_whole_suite_knows_what_a_part_finds(self):
         ended(1, "certify", *BROKEN, "--presentations", "none", "--cases", "2500", "--report", self.report)
         done = ended(0, "certify", *BROKEN, *SMALL, "--baseline", self.report, "--report", self.second)
