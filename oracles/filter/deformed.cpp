@@ -24,12 +24,12 @@ constexpr Int some_terms = 2;  // they mostly tell how fine the products of an o
 std::size_t at(Int index) { return static_cast<std::size_t>(index); }
 
 // One coordinate h = base + offset of a sample, and how the accumulator may round it.
-struct Coordinate {
+struct OffsetPosition {
   Pair h;         // exact
   double change;  // what rounding may move it by, 0 where it is exact
   double floor;
 
-  Coordinate(double base, double offset, const Format& accumulator) : h(exact_sum(base, offset)) {
+  OffsetPosition(double base, double offset, const Format& accumulator) : h(exact_sum(base, offset)) {
     const Pair reach = exact_sum(std::fabs(base), std::fabs(offset));
     const double unit = std::ldexp(1.0, accumulator.unit_exponent()), finest = std::min(1.0, lowest_bit(offset));
     const double most = finest / unit;
@@ -216,7 +216,7 @@ class DeformedTiles final : public TileDetails {
       for (std::size_t a = 0; a < axes_; ++a) {
         const WindowAxis& track = what_.tracks[a];
         const double offset = offset_[at((row * axes + static_cast<Int>(a)) * plane_ + first + o)];
-        const Coordinate h(static_cast<double>(track.at(window[a], tap[a])), offset, pairs ? wide : narrow);
+        const OffsetPosition h(static_cast<double>(track.at(window[a], tap[a])), offset, pairs ? wide : narrow);
         change += h.change;
         finest *= std::min(1.0, lowest_bit(offset));
         far |= h.is_far(track.in);
@@ -241,7 +241,7 @@ class DeformedTiles final : public TileDetails {
   }
 
   // Each of the `known` corners becomes two: at the floor of the coordinate and one cell behind. -1: outside.
-  static void split(const Coordinate& h, Int in, std::size_t known, std::array<Pair, most_corners>& omega,
+  static void split(const OffsetPosition& h, Int in, std::size_t known, std::array<Pair, most_corners>& omega,
                     std::array<Int, most_corners>& cell) {
     const bool outside = h.is_outside(in);
     const Int low = outside ? -1 : static_cast<Int>(h.floor);
@@ -396,7 +396,7 @@ Reach reaches_border(const std::vector<WindowAxis>& tracks, const Tensor& offset
       for (Int a = 0; a < axes; ++a) {
         const WindowAxis& t = tracks[at(a)];
         const double given = offsets[at((row * axes + a) * plane + o)], value = std::isfinite(given) ? given : 0;
-        const Coordinate h(static_cast<double>(t.at(window[at(a)], tap[at(a)])), value, accumulator);
+        const OffsetPosition h(static_cast<double>(t.at(window[at(a)], tap[at(a)])), value, accumulator);
         const double blur = h.change * 8, place = h.h.high;
         const auto in = static_cast<double>(t.in), first = static_cast<double>(-t.before),
                    last = static_cast<double>(t.in - 1 + t.after);

@@ -14,9 +14,9 @@ namespace assay::oracles {
 namespace {
 
 // Returns where the i-th of so many points lies along an axis; 1, of no points, for the translation.
-class Coordinate final : public Node {
+class GridCoordinate final : public Node {
  public:
-  Coordinate(const Ratio& at, Int points) : Node({}, at), points_(points) { measure(); }
+  GridCoordinate(const Ratio& at, Int points) : Node({}, at), points_(points) { measure(); }
   double error(const Policy& p) const override {
     const bool is_counted = static_cast<double>(points_) <= std::ldexp(1.0, p.nodes.precision);
     const double roundings = points_ == 0 ? 0 : is_counted ? 7 : 16;
@@ -93,7 +93,7 @@ class PointsAnswer final : public TreeAnswer {
       }
       if (!entry.is_finite()) continue;
       is_large |= std::abs(entry.as_double()) > 1e4;
-      sum.push_back(operand(entry) * std::make_shared<Coordinate>(along, is_moved ? 0 : shape_[axis_of(j)]));
+      sum.push_back(operand(entry) * std::make_shared<GridCoordinate>(along, is_moved ? 0 : shape_[axis_of(j)]));
     }
     if (has_nan) return exactly(nan(), dtype());
     if (has_least || has_most) {

@@ -16,10 +16,10 @@ namespace assay {
 namespace {
 
 // How many elements an axis of the output has before the first of data, and behind the last.
-struct Ends {
+struct Pads {
   Int begin = 0, end = 0;
 };
-using EndsOf = std::vector<Ends> (*)(const Call&);
+using PadsOf = std::vector<Pads> (*)(const Call&);
 
 const Shape& data(const Call& call) { return call.shape(call.definition().inputs.front().name); }
 
@@ -27,8 +27,8 @@ Ints counts(const Call& call) { return call.ints(call.definition().attribute("pa
 bool has_counts(const Call& call) { return counts(call).size() == 2 * axes_of(call).size(); }
 bool has_axes(const Call& call) { return are_axes(axes_of(call), std::ssize(data(call))); }
 
-std::vector<Ends> stated_ends(const Call& call) {
-  std::vector<Ends> all(data(call).size());
+std::vector<Pads> stated_ends(const Call& call) {
+  std::vector<Pads> all(data(call).size());
   const Ints axes = axes_of(call), pads = counts(call);
   const auto bounded = [](Int count) { return std::clamp(count, -(Int{1} << 60), Int{1} << 60); };  // no sum overflows
   for (std::size_t i = 0; i < axes.size(); ++i)
@@ -37,8 +37,8 @@ std::vector<Ends> stated_ends(const Call& call) {
   return all;
 }
 
-std::vector<Ends> shared_ends(const Call& call) {
-  std::vector<Ends> all(data(call).size());
+std::vector<Pads> shared_ends(const Call& call) {
+  std::vector<Pads> all(data(call).size());
   const Ints axes = axes_of(call), targets = call.ints("shape");
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto axis = static_cast<std::size_t>(from_front(axes[i], std::ssize(all)));
@@ -48,11 +48,11 @@ std::vector<Ends> shared_ends(const Call& call) {
   return all;
 }
 
-template <EndsOf of>
+template <PadsOf of>
 Shape padded(const Call& call) {
   Shape shape = data(call);
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    const Ends ends = of(call)[axis];
+    const Pads ends = of(call)[axis];
     shape[axis] += ends.begin + ends.end;
   }
   return shape;
@@ -71,7 +71,7 @@ Int inside(Int index, Int extent, const std::string& mode) {
   return index;
 }
 
-template <EndsOf of>
+template <PadsOf of>
 Tensor pad_with(const Call& call, const Tensor& x, const std::string& mode, const Tensor& fill) {
   std::vector<Ints> along;
   const Shape shape = padded<of>(call);
@@ -95,7 +95,7 @@ template <class F>
 auto each_axis(F holds) {
   return [holds](const Call& call) {
     if (!has_counts(call) || !has_axes(call)) return true;
-    const std::vector<Ends> all = stated_ends(call);
+    const std::vector<Pads> all = stated_ends(call);
     for (std::size_t axis = 0; axis < all.size(); ++axis)
       if (!holds(call, data(call)[axis], all[axis].begin, all[axis].end)) return false;
     return true;

@@ -20,9 +20,9 @@ bool all_ends(F holds) {
 bool has_scalars(const Call& call) {
   return all_ends([&](std::string_view each) { return volume(call.shape(each)) == 1; });
 }
-// Asks holds(start, limit, delta), as numbers that `Wide` has, of ends that are scalars.
+// Where a progression begins, ends and how it steps, as numbers that `Wide` holds; of ends that are scalars.
 template <class Wide>
-struct Ends {
+struct Progression {
   Wide start, limit, delta;
 };
 template <class F>
@@ -30,13 +30,13 @@ auto of_ends(const Call& call, F&& f) {
   return for_number(call.type("start").dtype, [&]<class T>() {
     using Wide = std::conditional_t<std::is_integral_v<T>, __int128, double>;
     const auto end = [&](std::string_view name) { return static_cast<Wide>(data_of(call, name).as<T>()[0]); };
-    return f(Ends<Wide>{end("start"), end("limit"), end("delta")});
+    return f(Progression<Wide>{end("start"), end("limit"), end("delta")});
   });
 }
 
 constexpr Int most = Int{1} << 40;
 
-Int count(const Ends<__int128>& at) {
+Int count(const Progression<__int128>& at) {
   const __int128 way = at.delta > 0 ? at.limit - at.start : at.start - at.limit,
                  step = at.delta > 0 ? at.delta : -at.delta;
   return way <= 0 ? 0 : static_cast<Int>(std::min<__int128>((way + step - 1) / step, most));
@@ -44,7 +44,7 @@ Int count(const Ends<__int128>& at) {
 
 // Counts from the quotient as it is rounded, and corrects it by whether n steps are short of the way: both numbers are
 // held as sums of two, which have no rounding.
-Int count(const Ends<double>& at) {
+Int count(const Progression<double>& at) {
   const double way = at.limit - at.start, part = way - at.limit, lost = (at.limit - (way - part)) - (at.start + part);
   const double rounded = std::ceil(way / at.delta);
   if (!(rounded >= 0)) return 0;

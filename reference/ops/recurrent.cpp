@@ -25,12 +25,12 @@ namespace {
 using Row = std::vector<double>;
 
 // How many gates an operator has, and how many activations a direction.
-struct Kind {
+struct GateCount {
   Int gates, activations;
 };
-Kind kind_of(const Call& call) {
+GateCount gates_of(const Call& call) {
   const std::string& name = call.definition().version.name;
-  return name == "RNN" ? Kind{1, 1} : name == "GRU" ? Kind{3, 2} : Kind{4, 3};
+  return name == "RNN" ? GateCount{1, 1} : name == "GRU" ? GateCount{3, 2} : GateCount{4, 3};
 }
 
 // -- activations
@@ -67,8 +67,8 @@ Texts names_of_activations(const Call& call) {
   if (call.states("activations")) return call.texts("activations");
   Texts all;
   for (Int d = 0; d < directions(call); ++d)
-    for (Int i = 0; i < kind_of(call).activations; ++i)
-      all.emplace_back(i > 0 || kind_of(call).activations == 1 ? "Tanh" : "Sigmoid");
+    for (Int i = 0; i < gates_of(call).activations; ++i)
+      all.emplace_back(i > 0 || gates_of(call).activations == 1 ? "Tanh" : "Sigmoid");
   return all;
 }
 
@@ -97,7 +97,7 @@ struct Extents {
 Extents extents_of(const Call& call) {
   const Shape &x = call.shape("X"), &r = call.shape("R");
   const bool swaps = is_batch_first(call);
-  return {x[swaps ? 1 : 0], x[swaps ? 0 : 1], x[2], r.back(), directions(call), kind_of(call).gates};
+  return {x[swaps ? 1 : 0], x[swaps ? 0 : 1], x[2], r.back(), directions(call), gates_of(call).gates};
 }
 
 Shape state_shape(const Call& call) {
@@ -129,7 +129,7 @@ bool has_lengths(const Call& call) {
 bool has_activations(const Call& call) {
   if (!call.states("activations")) return true;
   const Texts names = call.texts("activations");
-  const Int own = kind_of(call).activations, count = std::ssize(names);
+  const Int own = gates_of(call).activations, count = std::ssize(names);
   const bool is_default = own == 1 && count == 2;  // which lists two for either
   return (count == own * directions(call) || is_default) &&
          std::ranges::all_of(names, [](const std::string& name) { return activation_named(name) != nullptr; });
@@ -171,7 +171,7 @@ class Direction {
         lbr_(is_set(call, "linear_before_reset")),
         coupled_(is_set(call, "input_forget")) {
     const std::vector<Activation> all = activations_of(call);
-    const Int own = kind_of(call).activations;
+    const Int own = gates_of(call).activations;
     f_.assign(all.begin() + d * own, all.begin() + (d + 1) * own);
     if (call.states("clip")) clip_ = call.real("clip");
   }

@@ -167,15 +167,15 @@ Names common(const Names& a, const Names& b) {
 }
 
 // Findings that can have one cause at all.
-using Kind = std::tuple<std::string, std::string, oracles::State, bool>;
-Kind kind_of(const Finding& finding) {
+using Likeness = std::tuple<std::string, std::string, oracles::State, bool>;
+Likeness likeness_of(const Finding& finding) {
   const Signature& s = finding.signature;
   return {s.version.domain, s.version.name, s.state, finding.comes_again};
 }
 
-std::map<Kind, Indices> by_kind(std::span<const Finding> findings) {
-  std::map<Kind, Indices> groups;
-  for (std::size_t i = 0; i < findings.size(); ++i) groups[kind_of(findings[i])].push_back(i);
+std::map<Likeness, Indices> by_likeness(std::span<const Finding> findings) {
+  std::map<Likeness, Indices> groups;
+  for (std::size_t i = 0; i < findings.size(); ++i) groups[likeness_of(findings[i])].push_back(i);
   return groups;
 }
 
@@ -405,7 +405,7 @@ std::vector<Cause> causes_of(std::span<const Finding> findings, std::span<const 
   const auto add = [&](const Indices& members) {
     causes.push_back(cause_of(findings, members, models, most_examples));
   };
-  for (auto& [kind, left] : by_kind(findings)) {
+  for (auto& [likeness, left] : by_likeness(findings)) {
     for (const Grade& grade : grades)
       for (std::string id; !(id = best_model(findings, left, models, grade)).empty();)
         add(taken(left, [&](std::size_t i) {

@@ -37,7 +37,7 @@ constexpr std::int64_t most_dimensions = 64, most_outputs = 1024;
 constexpr std::size_t longest_reason = 2000;  // a header has its limit, and runtimes quote whole models
 
 // The library broke the contract of assay_backend.h.
-struct Breach {
+struct ContractBreach {
   std::string text;
 };
 
@@ -56,21 +56,21 @@ bool is_known(std::int32_t type) { return dtype_numbered(type).has_value(); }
 // Holds the size of a tensor against its type and extents, before anything is allocated.
 void expect_sound(const assay_tensor& given) {
   if (given.rank < 0 || given.rank > most_dimensions || (given.rank > 0 && !given.dims))
-    throw Breach{"a tensor of rank " + std::to_string(given.rank)};
+    throw ContractBreach{"a tensor of rank " + std::to_string(given.rank)};
   const std::span dims(given.dims, static_cast<std::size_t>(given.rank));
   if (std::ranges::any_of(dims, [](Int extent) { return extent < 0; }))
-    throw Breach{"a tensor with a negative extent: " + text_of(given)};
+    throw ContractBreach{"a tensor with a negative extent: " + text_of(given)};
   if (!is_known(given.type))
-    throw Breach{"a tensor of element type " + std::to_string(given.type) + ", which assay does not know"};
+    throw ContractBreach{"a tensor of element type " + std::to_string(given.type) + ", which assay does not know"};
   if (static_cast<DType>(given.type) == DType::string) {
-    if (given.bytes > 0 && !given.data) throw Breach{"no data for " + text_of(given)};
+    if (given.bytes > 0 && !given.data) throw ContractBreach{"no data for " + text_of(given)};
     return;
   }
   Int bytes;
   if (__builtin_mul_overflow(volume(dims), static_cast<Int>(size_of(static_cast<DType>(given.type))), &bytes) ||
       message_size({static_cast<DType>(given.type), {dims.begin(), dims.end()}}) != given.bytes)
-    throw Breach{std::to_string(given.bytes) + " bytes for " + text_of(given)};
-  if (bytes > 0 && !given.data) throw Breach{"no data for " + text_of(given)};
+    throw ContractBreach{std::to_string(given.bytes) + " bytes for " + text_of(given)};
+  if (bytes > 0 && !given.data) throw ContractBreach{"no data for " + text_of(given)};
 }
 
 // One output that the library emitted: its bytes, or where they stay.
@@ -92,8 +92,8 @@ class Emitted {
     if (is_packed(type_.dtype)) {
       std::optional<Tensor> out = unpacked(type_, {static_cast<const char*>(stays_), bytes_});
       if (!out)
-        throw Breach{std::to_string(bytes_) + " bytes that do not make " + std::string(name(type_.dtype)) +
-                     text(type_.shape)};
+        throw ContractBreach{std::to_string(bytes_) + " bytes that do not make " + std::string(name(type_.dtype)) +
+                             text(type_.shape)};
       return *std::move(out);
     }
     Tensor out(type_);
@@ -116,7 +116,7 @@ class Listener {
   const std::string& because() const { return because_; }
 
   void expect_no_breach() const {
-    if (!breach_.empty()) throw Breach{breach_};
+    if (!breach_.empty()) throw ContractBreach{breach_};
   }
 
   // In the order of the graph.
@@ -124,7 +124,7 @@ class Listener {
     std::vector<Emitted> all;
     for (const auto& [number, emitted] : outputs_) {
       if (std::cmp_not_equal(number, all.size()))
-        throw Breach{"output " + std::to_string(number) + " but no output " + std::to_string(all.size())};
+        throw ContractBreach{"output " + std::to_string(number) + " but no output " + std::to_string(all.size())};
       all.push_back(emitted);
     }
     return all;
@@ -139,11 +139,11 @@ class Listener {
     Listener& self = *static_cast<Listener*>(context);
     const std::string place = "output " + std::to_string(number) + ": ";
     try {
-      if (number < 0 || number >= most_outputs || !tensor) throw Breach{"no such output, or no tensor"};
+      if (number < 0 || number >= most_outputs || !tensor) throw ContractBreach{"no such output, or no tensor"};
       expect_sound(*tensor);
       const bool is_new = self.outputs_.emplace(number, Emitted(*tensor, self.keeps_outputs_)).second;
-      if (!is_new) throw Breach{"emitted twice"};
-    } catch (const Breach& breach) {
+      if (!is_new) throw ContractBreach{"emitted twice"};
+    } catch (const ContractBreach& breach) {
       if (self.breach_.empty()) self.breach_ = place + breach.text;
     } catch (const std::exception& error) {
       if (self.breach_.empty()) self.breach_ = place + error.what();
@@ -164,7 +164,7 @@ void expect_ok(const char* function, std::int32_t status, const Listener& listen
       listener.because().empty() ? std::string(function) + "() gave no reason" : listener.because();
   if (status == ASSAY_REFUSED) throw Refusal{Outcome::Kind::refused, because};
   if (status == ASSAY_UNSUPPORTED) throw Refusal{Outcome::Kind::unsupported, because};
-  throw Breach{std::string(function) + "() returned " + std::to_string(status) + ", which is no status"};
+  throw ContractBreach{std::string(function) + "() returned " + std::to_string(status) + ", which is no status"};
 }
 
 // What the library sees of a tensor, with strings and small elements the way the header packs them.
@@ -288,7 +288,7 @@ class Guarded {
     const auto begin = bytes_.begin() + static_cast<std::ptrdiff_t>(start_),
                end = begin + static_cast<std::ptrdiff_t>(size_);
     if (!std::all_of(bytes_.begin(), begin, is_canary) || !std::all_of(end, bytes_.end(), is_canary))
-      throw Breach{"it wrote outside the buffer that was bound for output " + std::to_string(output)};
+      throw ContractBreach{"it wrote outside the buffer that was bound for output " + std::to_string(output)};
     if (is_packed(type_.dtype)) return encode_tensor(*unpacked(type_, std::string(begin, end)), "");
     Tensor tensor(type_);
     if (size_ > 0) std::memcpy(tensor.bytes().data(), &*begin, size_);
@@ -451,7 +451,7 @@ int main(int argc, char** argv) {
   } catch (const assay::InputError& error) {
     std::cerr << name << error.what() << std::endl;
     assay::end(2);
-  } catch (const assay::Breach& breach) {
+  } catch (const assay::ContractBreach& breach) {
     std::cerr << name << "breaks assay_backend.h: " << breach.text << std::endl;
     assay::end(4);
   } catch (const std::exception& error) {
