@@ -30,8 +30,10 @@ std::string number(const T& value) {
     for (int precision = 1; precision <= 17; ++precision) {
       std::snprintf(buffer.data(), buffer.size(), "%.*g", precision, exact);
       const double read = std::strtod(buffer.data(), nullptr);
-      // bfloat16 is made by way of a float, which may round twice: nothing but the value itself is safe there.
-      if (read == exact || (!std::is_same_v<T, BFloat16> && static_cast<double>(static_cast<T>(read)) == exact)) break;
+      // bfloat16 is made by way of a float, which may round twice, and a scale is rounded otherwise below 2^-126:
+      // nothing but the value itself is safe there.
+      constexpr bool is_safe = !std::is_same_v<T, BFloat16> && !std::is_same_v<T, Float8E8M0>;
+      if (read == exact || (is_safe && static_cast<double>(static_cast<T>(read)) == exact)) break;
     }
     return buffer.data();
   }
@@ -63,6 +65,24 @@ int step_of(std::span<const T> values) {
         std::signbit(static_cast<double>(values[i])) != std::signbit(first + step * static_cast<double>(i)))
       return 0;
   return step > 0 ? 1 : -1;
+}
+
+// After how many of them values begin again, and go on so for twice as long at least; 0 where they do not.
+template <class T>
+std::size_t period_of(std::span<const T> values) {
+  constexpr std::size_t longest = 64;
+  const auto is_again = [&](std::size_t i, std::size_t period) {
+    if constexpr (std::is_same_v<T, std::string>)
+      return values[i] == values[i - period];
+    else
+      return std::memcmp(&values[i], &values[i - period], sizeof(T)) == 0;
+  };
+  for (std::size_t period = 1; period <= longest && 2 * period <= values.size(); ++period) {
+    std::size_t i = period;
+    while (i < values.size() && is_again(i, period)) ++i;
+    if (i == values.size()) return period;
+  }
+  return 0;
 }
 
 std::string reshaped(const Shape& shape) {
@@ -121,6 +141,11 @@ std::optional<std::string> numpy_text(const Tensor& tensor, std::size_t most_let
       return "np.full(" + python_shape(tensor.shape()) + ", " + number(values[0]) + ", " + type + ")";
     if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(values[0])>, std::string>)
       if (const int step = step_of(values)) return counted(values, step, tensor.type());
+    if (const std::size_t period = period_of(values); period > 0 && values.size() > 2 * period) {
+      const TensorType part{tensor.dtype(), {static_cast<Int>(period)}};
+      const std::string text = written_out(values.first(period), part);
+      if (text.size() <= most_letters) return "np.resize(" + text + ", " + python_shape(tensor.shape()) + ")";
+    }
     if (values.size() > most_letters) return std::nullopt;
     std::string text = written_out(values, tensor.type());
     return text.size() <= most_letters ? std::optional(std::move(text)) : std::nullopt;

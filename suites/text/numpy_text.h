@@ -11,7 +11,7 @@
 namespace assay::suites {
 
 // Writes a tensor as an expression that gives the same bits in numpy (imported as np; bfloat16 by ml_dtypes): a few
-// values one by one, a constant or a count of any length. None where that takes more than so many letters.
+// values one by one, a constant, a count or a pattern of any length. None where that takes more than so many letters.
 std::optional<std::string> numpy_text(const Tensor& tensor, std::size_t most_letters = 1000);
 
 std::string python_shape(const Shape& shape);  // "(1, 1, 4)", "(4,)", "()"

@@ -6,6 +6,7 @@
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
 #include "reference/sequence.h"
+#include "suites/campaign/confirmation.h"
 #include "suites/text/markup.h"
 #include "suites/text/printable.h"
 #include "suites/triage/clauses.h"
@@ -35,14 +36,17 @@ std::string type_word(DType type) {
 
 std::string type_text(const TensorType& type) { return type_word(type.dtype) + assay::text(type.shape); }
 
-// A runtime's words in a title: letters, digits and what means nothing in Markdown.
+// A runtime's words in a title: letters, digits and what means nothing in Markdown. Brackets make a link only where
+// what follows is a parenthesis, another bracket or a colon.
 std::string tame(std::string_view words, std::size_t limit) {
   std::string out = printable(words, limit);
   for (char& c : out) {
     const bool is_tame = std::isalnum(static_cast<unsigned char>(c)) ||
-                         std::string_view(" .,:;=/()+-_'").find(c) != std::string_view::npos;
+                         std::string_view(" .,:;=/()[]+-_'").find(c) != std::string_view::npos;
     if (!is_tame) c = ' ';
   }
+  for (std::size_t at = out.find(']'); at != std::string::npos; at = out.find(']', at + 1))
+    if (at + 1 < out.size() && std::string_view("([:").find(out[at + 1]) != std::string_view::npos) out[at] = ' ';
   return out;
 }
 
@@ -130,7 +134,12 @@ struct Teller {
   }
 
   std::string sentence() const {
-    std::string out = who() + " " + deed() + ".";
+    const std::size_t others = told.before.size();
+    std::string out = who() + " " + deed() +
+                      (others == 0 ? ""
+                                   : ", after " + std::to_string(others) + " other model" + (others == 1 ? "" : "s") +
+                                         " in the same process") +
+                      ".";
     if (!told.suspicions.empty())
       out += " A kernel with one mistake gives the same: " + joined(told.suspicions, "; or: ") + ".";
     return out;
@@ -163,9 +172,7 @@ struct Teller {
 
   // -- expected and got
 
-  std::size_t telling_output() const {
-    return verdict().evidence ? static_cast<std::size_t>(verdict().evidence->output) : 0;
-  }
+  std::size_t telling_output() const { return suites::telling_output(c(), verdict(), told.outcome); }
   const Tensor* output() const {
     const auto at = static_cast<std::size_t>(set);
     const bool is_there =
@@ -249,12 +256,17 @@ struct Teller {
            "\n### The standard\n\n" + clauses() + "\n### Versions\n\n" + versions();
   }
 
+  // Its line, behind those of what ran before it.
+  std::string found() const {
+    return joined(told.before, "", [](const Case& each) { return line(each) + " ; "; }) + line(c());
+  }
+
   std::string versions() const {
     const Description& backend = provenance.description;
     return "- " + who() + (backend.device.empty() ? "" : ", " + said(backend.device)) + ", " +
            said(configuration(provenance.run_options)) + "\n- opset " + std::to_string(c().opset) + ", IR version " +
            std::to_string(c().ir_version) + ", ONNX " + std::string(standard_release) + "\n- found by assay " +
-           provenance.tool_version + " as " + code_span(line(c())) + "\n";
+           provenance.tool_version + " as " + code_span(found()) + "\n";
   }
 };
 
@@ -279,7 +291,7 @@ std::vector<oracles::Evidence> wrong_elements(const Incident& told, const Proven
 Account account_of(const Incident& incident, const Provenance& provenance) {
   const int set = telling_set(incident.c, incident.verdict, incident.outcome, provenance);
   const Teller teller{incident, provenance, set, wrong_elements(incident, provenance, set)};
-  Result<Script> script = script_of(incident.c, incident.verdict, incident.outcome, provenance);
+  Result<Script> script = script_of(incident.c, incident.verdict, incident.outcome, provenance, incident.before);
   Account account{teller.title(), teller.sentence() + "\n\n", std::nullopt, teller.closing(), ""};
   if (!script) {
     account.no_script = script.error();
@@ -292,8 +304,14 @@ Account account_of(const Incident& incident, const Provenance& provenance) {
 }
 
 Account account_of(const Finding& finding, const Provenance& provenance) {
-  return account_of(Incident{finding.c, finding.answered.verdict, &finding.answered.outcome, finding.suspicions},
-                    provenance);
+  Incident told{finding.c, finding.answered.verdict, &finding.answered.outcome, finding.suspicions};
+  if (finding.session.empty()) return account_of(told, provenance);
+  const Result<Steps> steps = parse_session(finding.session);
+  expects(static_cast<bool>(steps), "a finding has the session that was run");
+  for (std::size_t i = 0; i + 1 < steps->size(); ++i) told.before.push_back(*parse_case((*steps)[i].line));
+  Provenance of_session = provenance;
+  of_session.run_options.settings = steps->back().settings;
+  return account_of(told, of_session);
 }
 
 std::string issue_text(const Account& account) {

@@ -20,6 +20,7 @@ struct Incident {
   const oracles::Verdict& verdict;
   const oracles::Outcome* outcome;
   std::vector<std::string> suspicions;
+  std::vector<Case> before = {};  // what ran first in the same process, where it comes only after that
 };
 
 struct Account {

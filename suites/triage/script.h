@@ -8,6 +8,7 @@
 #include "suites/campaign/signature.h"
 
 #include <map>
+#include <span>
 #include <string>
 
 namespace assay::suites {
@@ -20,13 +21,16 @@ struct Script {
   std::map<std::string, std::string> files = {};
 };
 
-// Makes the script of a finding. `outcome` is null where what came back was not kept; the error says why there is no
-// script, in words that follow "because".
+// Makes the script of a finding. `outcome` is null where what came back was not kept. `before`: what runs first in the
+// same process, whatever comes of it, where the finding comes only after that. The error says why there is no script,
+// in words that follow "because".
 Result<Script> script_of(const Case& c, const oracles::Verdict& verdict, const oracles::Outcome* outcome,
-                         const Provenance& provenance);
+                         const Provenance& provenance, std::span<const Case> before = {});
 
-// Finds the data set that shows a wrong answer: the first whose output is not admitted.
+// Finds the data set that shows a wrong answer, the first whose output is not admitted, and the output: of those asked
+// for, the one that offends.
 int telling_set(const Case& c, const oracles::Verdict& verdict, const oracles::Outcome* outcome,
                 const Provenance& provenance);
+std::size_t telling_output(const Case& c, const oracles::Verdict& verdict, const oracles::Outcome* outcome);
 
 }  // namespace assay::suites

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/snippet.h"
 
+#include "reference/sequence.h"
 #include "suites/text/numpy_text.h"
 #include "suites/text/printable.h"
 #include "suites/workers/catalogue.h"
@@ -114,13 +115,45 @@ std::string filled_in(const std::string& line, const std::map<std::string, std::
   return out;
 }
 
+constexpr std::string_view version_line = "version = ", run_line = "def run(model, *sets):", indent = "    ",
+                           return_words = "return ";
+
 }  // namespace
 
-Result<Snippet> snippet_of(const Provenance& provenance, bool needs_ml_dtypes) {
+std::vector<std::string> Snippet::imports() const {
+  std::vector<std::string> lines =
+      filtered(head, [](const std::string& line) { return !line.starts_with(version_line); });
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();
+  return lines;
+}
+
+std::string Snippet::version() const {
+  const auto line = std::ranges::find_if(head, [](const std::string& each) { return each.starts_with(version_line); });
+  expects(line != head.end(), "a snippet has a line that begins with version =");
+  return line->substr(version_line.size());
+}
+
+std::vector<std::string> Snippet::helpers() const {
+  return {functions.begin(), std::ranges::find(functions, run_line)};
+}
+
+std::vector<std::string> Snippet::inlined(const std::string& result) const {
+  const auto run = std::ranges::find(functions, run_line);
+  expects(run != functions.end() && functions.back().starts_with(std::string(indent) + std::string(return_words)),
+          "a snippet ends in run(model, *sets), and that in its return");
+  std::vector<std::string> lines;
+  for (auto line = std::next(run); line != functions.end(); ++line)
+    lines.push_back(line->substr(std::min(indent.size(), line->size())));
+  lines.back().replace(0, return_words.size(), result);
+  return lines;
+}
+
+Result<Snippet> snippet_of(const Provenance& provenance, bool needs_ml_dtypes, bool is_near_miss) {
   Result<Runtime> found = runtime_of(provenance);
   if (!found) return Error{found.error()};
   Runtime runtime = *std::move(found);
   if (needs_ml_dtypes) runtime.facts.insert("ml_dtypes");
+  if (is_near_miss) runtime.facts.insert("near_miss");
   const Result<std::string> text = file_contents(runtime.file, 1 << 16);
   if (!text) return Error{text.error()};
   Snippet snippet;

@@ -83,4 +83,5 @@ def main():
     print("\n".join(odd))
 
 
-main()
+if __name__ == "__main__":
+    main()

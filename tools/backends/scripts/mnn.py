@@ -17,7 +17,7 @@ def run(model, *sets):
         open(folder + "/x.mnn").close()  # is not there where the converter turned the model away
         precision = MNN.expr.PrecisionMode.High  # unless precision
         precision = getattr(MNN.expr.PrecisionMode, PRECISION.title())  # if precision
-        module = MNN.nn.load_module_from_file(folder + "/x.mnn", list(sets[0]), outputs, precision_mode=precision)
+        module = MNN.nn.load_module_from_file(folder + "/x.mnn", list(sets[0]), outputs, precision_mode=precision, thread_num=THREADS)
     for inputs in sets:
         variables = []
         for array in inputs.values():
