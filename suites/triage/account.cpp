@@ -292,7 +292,8 @@ Account account_of(const Incident& incident, const Provenance& provenance) {
   const int set = telling_set(incident.c, incident.verdict, incident.outcome, provenance);
   const Teller teller{incident, provenance, set, wrong_elements(incident, provenance, set)};
   Result<Script> script = script_of(incident.c, incident.verdict, incident.outcome, provenance, incident.before);
-  Account account{teller.title(), teller.sentence() + "\n\n", std::nullopt, teller.closing(), ""};
+  const char* again = incident.comes_again ? "" : " It does not end so every time (memory that nobody wrote, a race?).";
+  Account account{teller.title(), teller.sentence() + again + "\n\n", std::nullopt, teller.closing(), ""};
   if (!script) {
     account.no_script = script.error();
     account.opening += teller.failing() + "\n";
@@ -305,6 +306,7 @@ Account account_of(const Incident& incident, const Provenance& provenance) {
 
 Account account_of(const Finding& finding, const Provenance& provenance) {
   Incident told{finding.c, finding.answered.verdict, &finding.answered.outcome, finding.suspicions};
+  told.comes_again = finding.comes_again;
   if (finding.session.empty()) return account_of(told, provenance);
   const Result<Steps> steps = parse_session(finding.session);
   expects(static_cast<bool>(steps), "a finding has the session that was run");

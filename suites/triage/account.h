@@ -21,6 +21,7 @@ struct Incident {
   const oracles::Outcome* outcome;
   std::vector<std::string> suspicions;
   std::vector<Case> before = {};  // what ran first in the same process, where it comes only after that
+  bool comes_again = true;        // whenever it was run alone
 };
 
 struct Account {

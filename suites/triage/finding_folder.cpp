@@ -71,7 +71,7 @@ Json finding_json(const Finding& finding, const Provenance& provenance) {
 
 void write_words(const fs::path& folder, const Finding& finding, const Provenance& provenance) {
   const Account account = account_of(finding, provenance);
-  write_file(folder / "README.md", readme_text(account, finding.line, provenance));
+  write_file(folder / "README.md", readme_text(account, finding.replayed(), provenance));
   write_file(folder / "ISSUE.md", issue_text(account));
   if (!account.script) return;
   write_file(folder / "repro.py", account.script->text);

@@ -112,6 +112,19 @@ TEST_CASE("The same finding is the same bytes, and reads back as its line", "[fi
   CHECK(folder_name(finding) == "AveragePool-19-fail-value-" + case_id(finding.line).substr(0, 12));
 }
 
+TEST_CASE("A finding that does not come again says so wherever it is told", "[finding]") {
+  const Temporary here;
+  Finding finding = wrong_average();
+  write_finding(here.path / "steady", finding, provenance());
+  finding.comes_again = false;
+  write_finding(here.path / "unstable", finding, provenance());
+  for (const char* file : {"README.md", "ISSUE.md"}) {
+    CHECK(contents(here.path / "steady" / file).find("does not end so every time") == std::string::npos);
+    CHECK(contents(here.path / "unstable" / file).find("does not end so every time") != std::string::npos);
+  }
+  CHECK(contents(here.path / "unstable/finding.json").find("\"comes_again\": false") != std::string::npos);
+}
+
 TEST_CASE("A folder from a stranger is refused in one line", "[finding]") {
   const Temporary here;
   const fs::path folder = here.path / "a", json = folder / "finding.json";

@@ -282,6 +282,28 @@ TEST_CASE("Of a long answer the elements that are wrong are compared", "[script]
              Contains("want = np.dtype(np.float32), (1, 1, 398)\n") && Contains("(got.dtype, got.shape) == want"));
 }
 
+TEST_CASE("Attributes that are tensors are added to the model", "[script]") {
+  const char* const tree =
+      "ai.onnx.ml:TreeEnsemble-5 opset=5 ir=8 X=f32[1,1]~iota:1 tree_roots=0 nodes_featureids=0 nodes_truenodeids=0 "
+      "nodes_falsenodeids=0 nodes_trueleafs=1 nodes_falseleafs=1 nodes_modes=u8[1]~values:0 "
+      "nodes_splits=f32[1]~values:1 "
+      "leaf_targetids=1 leaf_weights=f32[1]~values:3 n_targets=4";
+  const Tensor wrong = tensor<float>(DType::f32, {1, 4}, {9, 9, 9, 9});
+  const Result<Script> made =
+      script_of(case_of(tree), judged(tree, outputs(wrong, wrong)).verdict, nullptr, provenance_of("onnx.reference"));
+  REQUIRE(made);
+  CHECK_FALSE(made->reads_files);
+  CHECK_THAT(made->text, Contains("model.graph.node[0].attribute.append(onnx.helper.make_attribute(\"leaf_weights\", "
+                                  "onnx.numpy_helper.from_array(np.array([3], np.float32))))"));
+}
+
+TEST_CASE("The models of one session share what the worker shares", "[script]") {
+  const std::vector<Case> before{case_of(pool)};
+  const std::string text = script(wrong_average(), provenance_of("openvino"), before);
+  CHECK(text.find("core = openvino.Core()\n") < text.find("def run(model, *sets):"));
+  CHECK_THAT(text, !Contains("    core = "));
+}
+
 TEST_CASE("Long data are read from the folder", "[script]") {
   const char* const large = "AveragePool-19 opset=19 ir=8 X=f32[1,1,400]~normal:1 kernel_shape=3";
   const Tensor zeros({DType::f32, {1, 1, 398}});
