@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Untrusted files and lines end in exit code 0, 1 or 2 and one line, whatever is in them.
 
-Every file that assay reads back is damaged: values of other types, members left out or doubled, bytes changed, cut
-short, nested a million deep. Then each verb that reads such a file is given it. ASSAY_FULL=1 does so ten times as often.
-suites/crosscheck/untrusted_input_test.cpp does the same to the reading functions, thousands of times.
+Every file that assay reads is damaged: values of other types, members left out or doubled, bytes changed, cut short,
+nested a million deep. So is every line and word with a grammar of its own. Then each verb that reads such a thing is given
+it: about 900 in all, with ASSAY_FULL=1 20,000. suites/crosscheck/untrusted_input_test.cpp does the same to the reading
+functions.
 """
 import copy
 import json
@@ -12,22 +13,46 @@ import pathlib
 import random
 import re
 import shutil
+import sys
 import tempfile
 import unittest
 
 import numpy
+import onnx
+import onnx.parser
 from command_line import assay, ended, read_json, write_json
 
-TIMES = 10 if os.environ.get("ASSAY_FULL") == "1" else 1
+IS_FULL = os.environ.get("ASSAY_FULL") == "1"
+TIMES, LEAST = (23, 20_000) if IS_FULL else (1, 850)
 SMALL = ("--ops", "com.microsoft:NhwcConv", "--types", "f32", "--cases", "0")
 OTHER_VALUES = (None, True, -1, 0, 2**64 - 1, 2**63, 1e308, "", "x", "\u202e\n" * 50, "y" * 20_000, [], {}, [[]], [{}],
                 {"a": None})
 REFERENCE = ("--backend", "reference:inprocess")
+FUZZ = ("fuzz", *REFERENCE, "--ops", "com.microsoft:NhwcConv", "--types", "f32", "--cases", "1", "--findings", "")
 FORMATS = ("html", "markdown", "junit", "sarif", "csv")
 LINES = ("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2 pads=1,0",
          'Conv-11 opset=13 ir=8 X=f16[1,2,3,3]~small:1 W=f16[2,1,2,2]~sign:2@init B="" group=2 strides=1,2 shapes=symbolic',
          "QLinearConv-10 opset=10 ir=8 x=u8[1,1,3]~byte:1 x_scale=f32[]~hold:0.5 x_zero_point=u8[]~hold:1 w=i8[1,1,1]~byte:2 "
          "w_scale=f32[]~hold:0.25 w_zero_point=i8[]~hold:0 y_scale=f32[]~hold:1 y_zero_point=u8[]~hold:3")
+SESSIONS = (f"{LINES[0]} ; [threads=2] {LINES[1]}", f"{LINES[2]} ; [names=3 outputs=bound] {LINES[2]} ; [optimization=none] {LINES[0]}")
+GRAPHS = ("graph opset=13 ir=8 a=f32[1,2,4]~small:1 b=f32[3,2,1]~sparse2:2@init c=Conv(a,b){pads=0,0;strides=1} d=Relu(c) out=c,d",
+          "graph opset=13 ir=8 a=f32[2,3]~small:1 b=f32[3,2]~small:2 c=MatMul(a,b) d=Transpose(c){perm=1,0} e=Add(d,d) out=e inside=function")
+# What may stand behind an option and has a grammar of its own.
+WORDS = (("--filter", "auto_pad == VALID and any(strides) > 1 or dim(X,0) in (1, 2)"), ("--ops", "com.microsoft:NhwcConv-1,Conv-11"),
+         ("--types", "f32,f16"), ("--config", "threads=2,optimization=none,precision=f32"), ("--set", "precision=f32"),
+         ("--show", "5"), ("--timeout", "500ms"), ("--level", "L2t"))
+# A model as users have it, with a name for an extent and a function of its own.
+MODEL = """<ir_version: 9, opset_import: ["" : 17, "own" : 1]>
+net (float[batch, 2, 5, 5] x) => (float[batch, 2] y) <float[2, 2, 2, 2] w = {1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8}, int64[2] axes = {2, 3}>
+{
+  [conv] c = Conv <pads = [0, 0, 1, 1]> (x, w)
+  [gate] g = own.gate (c)
+  [mean] y = ReduceMax <keepdims = 0, axes = [2, 3]> (g)
+}
+<opset_import: ["" : 17], domain: "own">
+gate (x) => (y) { s = Sigmoid (x)
+                  y = Mul (x, s) }
+"""
 # Nothing in between: what is neither tiny nor beyond measure may be computed for hours.
 NUMBERS = ("-1", "0", "1", "2", "3", "7", "2147483648", "9223372036854775807", "18446744073709551616", "1e3", "")
 # A name of ours in the JSON is damaged in one of these ways.
@@ -94,7 +119,7 @@ def reworded(line, chance):
         elif way == 1:
             words.insert(chance.randrange(len(words) + 1), words[at])
         elif way == 2:
-            words[at] = chance.choice(chance.choice(LINES).split(" "))
+            words[at] = chance.choice(chance.choice((*LINES, *SESSIONS, *GRAPHS)).split(" "))
         elif way == 3:
             letters = list(words[at]) or ["x"]
             letters[chance.randrange(len(letters))] = chr(chance.randrange(1, 256))
@@ -136,8 +161,18 @@ class UntrustedInput(unittest.TestCase):
                        "--report", at / "fuzz.json")
         ended(0, "golden", "write", *SMALL, "--out", at / "golden")
         ended(0, "certify", "--backend", "reference", *SMALL, "--save-outputs", at / "answers")
+        onnx.save(onnx.parser.parse_model(MODEL), at / "net.onnx")
+        (at / "inputs").mkdir()
+        numpy.save(at / "inputs/x.npy", numpy.ones((2, 2, 5, 5), "<f4"))
+        cls.ran, cls.tests = 0, set()
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.tests == {name for name in dir(cls) if name.startswith("test_")}:
+            assert cls.ran >= LEAST, f"{cls.ran} damaged files and lines, where {LEAST} are promised"
 
     def endured(self, name, data, *arguments):
+        type(self).ran += 1
         done = assay(*arguments, errors="surrogateescape")  # what is no UTF-8 is found below
         self.codes.add(done.returncode)
         endured = done.returncode in (0, 1, 2) and "Sanitizer" not in done.stderr and "runtime error" not in done.stderr
@@ -149,6 +184,7 @@ class UntrustedInput(unittest.TestCase):
 
     def setUp(self):
         self.codes = set()
+        self.tests.add(self._testMethodName)
 
     def tearDown(self):
         self.assertIn(2, self.codes, "some damage is refused")
@@ -174,7 +210,7 @@ class UntrustedInput(unittest.TestCase):
         (good, bad), out = self.copied("report.json"), self.at / "out"
         self.damage(bad, 130, *[("report", bad, "--format", form, "--out", out) for form in FORMATS],
                     ("diff", bad, good), ("diff", good, bad, "--format", "markdown"), ("waive", "--from", bad),
-                    ("matrix", bad, good, "--format", "html", "--out", out),
+                    ("matrix", bad, good, "--format", "html", "--out", out), ("vet", self.at / "net.onnx", bad),
                     ("report", good, "--baseline", bad, "--out", out, "--format", "html"),
                     ("certify", *REFERENCE, *SMALL, "--baseline", bad), ("certify", *REFERENCE, "--quiet", "--only-failed", bad),
                     ("replay", bad, 1), ("replay", *REFERENCE, bad, 1, "--issue"))
@@ -184,7 +220,16 @@ class UntrustedInput(unittest.TestCase):
         self.damage(bad, 80, *[("report", bad, "--format", form, "--out", out) for form in FORMATS],
                     ("waive", "--from", bad), ("diff", bad, good, "--format", "json"),
                     ("merge", bad, "--into", self.at / "merged.json"), ("replay", bad, 1), ("certify", "--list", "--only-failed", bad),
-                    afresh=[self.at / "merged.json"])
+                    (*FUZZ, "--baseline", bad), afresh=[self.at / "merged.json"])
+
+    def test_reports_of_graphs(self):
+        bad, both, out = self.at / "graphs.json", self.at / "both.json", self.at / "out"
+        fusing = ("--backend", f"exec:{sys.executable} {pathlib.Path('suites/models/defective.py').resolve()}")
+        planted = (*fusing, "--set", "fusions=planted")
+        ended(1, "fuzz", *planted, "--graphs", "--cases", 150, "--findings", "", "--report", bad)
+        self.damage(bad, 8, ("replay", *fusing, bad, 1), ("diff", bad, bad), ("replay", *REFERENCE, bad, 1), ("report", bad, "--out", out))
+        ended(1, "certify", *planted, "--ops", "Relu-14", "--cases", 0, "--graphs", 150, "--report", both)
+        self.damage(both, 12, *[("report", both, "--format", form, "--out", out) for form in FORMATS], ("diff", both, both))
 
     def test_reports_of_exhaust(self):
         bad = self.at / "exhaust.json"
@@ -199,7 +244,7 @@ class UntrustedInput(unittest.TestCase):
 
     def test_ledgers(self):
         _, bad = self.copied("ledger.json")
-        self.damage(bad, 30, ("waive", "--check", bad), ("certify", *REFERENCE, *SMALL, "--expectations", bad))
+        self.damage(bad, 30, ("waive", "--check", bad), ("certify", *REFERENCE, *SMALL, "--expectations", bad), (*FUZZ, "--expectations", bad))
 
     def test_a_word_that_reorders_or_breaks_the_line_is_told_in_one(self):
         ledger = read_json(self.at / "ledger.json")
@@ -225,10 +270,39 @@ class UntrustedInput(unittest.TestCase):
 
     def test_lines(self):
         chance = random.Random("lines")
-        for turn in range(60 * TIMES):
-            line = reworded(chance.choice(LINES), chance).replace("\0", "?")
-            verb = ("explain",) if turn % 2 else ("replay", *REFERENCE)
-            self.endured("line", line.encode(), *verb, line)
+        for kind, times in ((LINES, 60), (SESSIONS, 16), (GRAPHS, 16)):
+            backend = ("--backend", "reference") if kind == GRAPHS else REFERENCE
+            for turn in range(times * TIMES):
+                line = reworded(chance.choice(kind), chance).replace("\0", "?")
+                verb = ("explain",) if turn % 2 and kind == LINES else ("replay", *backend)
+                self.endured("line", line.encode(), *verb, line)
+
+    def test_words(self):
+        chance = random.Random("words")
+        for turn in range(16 * TIMES):
+            option, good = WORDS[turn % len(WORDS)]
+            word = edited(good.encode(), chance).replace(b"\0", b"?").decode(errors="surrogateescape")
+            self.endured("word", word.encode(errors="surrogateescape"), "certify", *REFERENCE, "--cases", 0,
+                         *(() if option == "--ops" else SMALL[:2]), f"{option}={word}", *(() if option == "--config" else ("--list",)))
+
+    def test_models(self):
+        model, report, inputs = self.at / "net.onnx", self.at / "report.json", self.at / "inputs"
+        run = ("certify", *REFERENCE, model)
+        self.damage(model, 30, (*run, "--list"), ("vet", model, report), (*run, "--dim", "batch=2", "--inputs", inputs, "--quiet"), by=edited)
+
+    def test_inputs_of_models(self):
+        model, given, single = self.at / "net.onnx", self.at / "inputs/x.npy", self.at / "single.onnx"
+        good = ("certify", *REFERENCE, model, "--dim", "batch=2", "--inputs", given.parent, "--list")
+        onnx.save(onnx.parser.parse_model('<ir_version: 8, opset_import: ["": 13]> g (float[2,2,5,5] x) => (float[2,2,5,5] y) { y = Relu(x) }'), single)
+        self.damage(given, 14, good, ("replay", *REFERENCE, single, given), by=edited)
+        array, proto = numpy.load(given), given.with_name("input_0.pb")
+        given.unlink()
+        try:
+            proto.write_bytes(onnx.numpy_helper.from_array(array, "x").SerializeToString())
+            self.damage(proto, 14, good, ("replay", *REFERENCE, single, proto), by=edited)
+        finally:
+            proto.unlink()
+            numpy.save(given, array)
 
     def test_case_files(self):
         folder = self.at / "suites"
@@ -236,7 +310,7 @@ class UntrustedInput(unittest.TestCase):
         file = folder / "conformance" / "own.cases"
         file.write_text("".join(f"# one\n[v.C{i}] {line} => 1,2,0x1p+3\n" for i, line in enumerate(LINES)), encoding="utf-8")
         self.damage(file, 30, ("certify", *REFERENCE, "--suites", folder, "--cases", "0"), by=edited)
-        self.damage(file, 10, ("fuzz", *REFERENCE, "--regressions", file.parent, "--cases", "1", "--findings", ""), by=edited)
+        self.damage(file, 10, (*FUZZ, "--regressions", file.parent), by=edited)
 
     def test_stores(self):
         store, other, into = self.at / "store", self.at / "other", self.at / "into"
@@ -249,10 +323,10 @@ class UntrustedInput(unittest.TestCase):
 
     def test_certificates(self):
         report, certificate = self.at / "whole.json", self.at / "certificate.json"
-        ended(0, "certify", *REFERENCE, "--suite", "default", "--report", report, "--certificate", certificate)
+        ended(0, "certify", *REFERENCE, "--profile", "sonnx", "--report", report, "--certificate", certificate)
         self.damage(certificate, 10, ("verify", certificate), by=edited)
         self.damage(report, 5, ("verify", certificate, "--report", report), by=edited)
-        self.damage(certificate, 10, ("verify", certificate))
+        self.damage(certificate, 10, ("verify", certificate), ("verify", certificate, "--report", report), ("vet", self.at / "net.onnx", certificate))
         self.endured("good", b"", "verify", certificate, "--report", report)
         self.endured("none", b"", "verify", self.at / "nowhere.json")  # what is damaged does not hold: 1, not 2
 
@@ -261,12 +335,16 @@ class UntrustedInput(unittest.TestCase):
         ended(1, "replay", "--backend", "mutant:pool-divides-by-kernel", LINES[0], "--save", folder)
         self.damage(folder / "finding.json", 50, ("replay", *REFERENCE, folder), ("replay", folder))
         self.damage(folder / "model.onnx", 10, ("replay", *REFERENCE, folder), by=edited)
-        self.damage(folder / "finding.json", 10, ("fuzz", *REFERENCE, "--regressions", self.at, "--cases", "1", "--findings", ""), by=edited)
+        self.damage(folder / "finding.json", 10, (*FUZZ, "--regressions", self.at), by=edited)
         ended(0, "replay", *REFERENCE, folder)
 
     def test_vectors(self):
         golden, answers = self.at / "golden", self.at / "answers"
         test = sorted((golden / "valid").iterdir())[0]
+        theirs = pathlib.Path(shutil.copytree(test, self.at / "theirs"))  # as a backend test of ONNX has it
+        (theirs / "case.json").unlink()
+        for name in ("model.onnx", "test_data_set_0/input_0.pb"):
+            self.damage(theirs / name, 8, ("replay", *REFERENCE, theirs), by=edited)
         for name in ("model.onnx", "case.json", "test_data_set_0/input_0.pb", "test_data_set_1/output_0.pb"):
             self.damage(test / name, 8, ("golden", "audit", golden / "valid"), by=edited)
             self.damage(test / name, 3, ("golden", "check", golden), by=edited)
