@@ -120,7 +120,7 @@ class Scripts(InFolder):
                 self.assertNotIn("import assay", text)
                 self.assertEqual(self.model_in(text), self.model_of(folder))
         print(f"{backend}: median of {len(lengths)} scripts: {statistics.median(lengths)} lines")
-        self.assertLessEqual(statistics.median(lengths), 30)
+        self.assertLessEqual(statistics.median(lengths), 20)
 
     def model_of(self, folder):
         return self.comparable(onnx.load(folder / "model.onnx"))
