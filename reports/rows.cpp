@@ -96,6 +96,7 @@ CauseRow finding_row(const Json& finding, const Json* first) {
 bool counts(const Json& finding, const Json* first) {
   if (!finding.contains("mark")) return finding.value("deciding", Int{1}) > 0;
   const Json marks = first ? member(*first, "marks") : Json();
+  if (finding.at("mark") == "session" && finding.value("deciding", Int{1}) == 0) return false;
   return std::ranges::any_of(marks, [&](const Json& mark) {
     return mark.at("mark") == finding.at("mark") && mark.at("by") == finding.at("because") && mark.at("breaches");
   });

@@ -222,7 +222,8 @@ void write_causes(const Report& report, Colour colour, std::size_t most, std::os
   const std::vector<suites::Cause>& causes = report.sorted.causes;
   std::vector<const ReportedFinding*> others;  // marks, and what decides and was not sorted
   for (const ReportedFinding& finding : report.findings) {
-    if (finding.cause != suites::no_cause) continue;
+    const bool decides = finding.mark.empty() || finding.mark == "session";
+    if (finding.cause != suites::no_cause || (decides && finding.deciding == 0)) continue;
     if (finding.mark.empty() ? finding.deciding > 0 : mark_of(report, finding).breaches) others.push_back(&finding);
   }
   const std::size_t shown = std::min(most, causes.size()), left = std::min(most - shown, others.size());

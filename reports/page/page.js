@@ -87,7 +87,7 @@ const SHAPES = {
   unsupported: "M2 6h8", unscored: "M3.5 4a2.5 2.5 0 1 1 3.2 2.4c-.5.2-.7.6-.7 1.2M6 10v1", accepted: "M6 1l5 9.5H1z",
 };
 Object.assign(SHAPES, {conforms: SHAPES.pass, "not conforming": SHAPES.fail, "not certified": SHAPES.unsupported, wrong: SHAPES.fail, crash: SHAPES.error,
-  session: "M7.5 1 3 7h6l-4.5 4", "not run": "M4 2v8M8 2v8"});
+  "not run": "M4 2v8M8 2v8"});
 // The word is that of a state, a mark, a kind or a conclusion.
 function sign(word, label) {
   const kind = kindOf(word) || (KINDS[word] ? word : null);
@@ -330,7 +330,8 @@ const breaking = (counts) => BREAKING.filter((word) => counts[word]).map((word) 
 const gravest = (parts) => Object.keys(KINDS).find((kind) => parts.some((each) => each.kind === kind));
 
 // Special values are judged, and counted by themselves; a crash never is.
-const isSpecial = (row) => hasApart && !report.classes[dictionary("class", row)].decides && !dictionary("class", row).startsWith("invalid") && state(row) !== "error";
+const isOfSpecialClass = (row) => hasApart && !report.classes[dictionary("class", row)].decides && !dictionary("class", row).startsWith("invalid");
+const isSpecial = (row) => isOfSpecialClass(row) && state(row) !== "error";
 // The words that a ledger or a baseline agreed to: of a state, or of a mark.
 const agreedWords = (row) => (table.marks[row] || []).filter((each) => each.mark === "xfail" || each.mark === "known").map((each) => each.detail);
 // A session counts as the state it ended in.
@@ -573,10 +574,11 @@ function exceptionsOf(number) {
 function unsorted() {
   const breaks = (each) => {
     const mark = (table.marks[rowOf(each.first)] || []).find((own) => own.mark === each.mark && own.by === each.because);
-    return each.mark ? !mark || mark.breaches : each.deciding;
+    return each.mark && each.mark !== "session" ? !mark || mark.breaches : each.deciding;
   };
+  const wordAt = (each) => ((table.marks[rowOf(each.first)] || []).find((own) => own.mark === each.mark) || {}).counts_as || each.mark || each.state;
   return (isFuzz ? [] : report.findings).filter((each) => !each.cause && breaks(each)).map((each, i) => ({
-    id: "mark-" + (i + 1), word: each.mark || each.state, says: each.op + ": " + each.count + " " + (each.mark || each.state) + " (" + each.because + ")",
+    id: "mark-" + (i + 1), word: wordAt(each), says: each.op + ": " + each.count + " " + (each.mark || each.state) + " (" + each.because + ")",
     detail: each.detail, count: each.count, versions: new Map([[each.op, each.count]]), needs: each.needs, where: [],
     smallest: each.smallest.line, replay: each.smallest.replay || each.replay, clauses: each.clauses, row: rowOf(each.smallest.id)}));
 }
@@ -889,7 +891,9 @@ function hasState(row) {
   const isHere = filter.class === "special" ? isSpecial(row) : filter.class !== "counted" || !isSpecial(row);
   if (filter.state === "" || filter.state === "marked") return isHere && (filter.state === "" || Boolean(table.marks[row]));
   const marks = (table.marks[row] || []).filter((each) => each.breaches || each.mark === filter.state);
-  return (isHere && isAsked(state(row))) || (filter.class !== "special" && marks.some((each) => isAsked(wordOf(each)) || each.mark === filter.state));
+  const isApart = (mark) => mark.counts_as === "fail" && isOfSpecialClass(row);
+  const isMarkHere = (mark) => (filter.class === "special" ? isApart(mark) : filter.class !== "counted" || !isApart(mark));
+  return (isHere && isAsked(state(row))) || marks.some((each) => isMarkHere(each) && (isAsked(wordOf(each)) || each.mark === filter.state));
 }
 const hasClass = (row) => ["", "special", "counted"].includes(filter.class) || dictionary("class", row) === filter.class;
 
@@ -942,7 +946,7 @@ const pairsOf = (object) => (object ? Object.entries(object).map(([name, value])
 function verdictRows(row) {
   const place = el("td", {colspan: 4}), body = el("tr", {class: "more", hidden: true}, place);
   const button = el("button", {type: "button", class: "bare item", "aria-expanded": "false"}, el("span", {class: "line"}, said(shortened(line(row), 400))));
-  const marks = (table.marks[row] || []).map((each) => (each.breaches ? sign(each.mark) : el("span", {class: "small soft"}, each.mark)));
+  const marks = (table.marks[row] || []).map((each) => (each.breaches ? sign(wordOf(each), each.mark) : el("span", {class: "small soft"}, each.mark)));
   const tr = el("tr", {class: "row", id: "verdict-" + table.id[row]}, el("td", {}, sign(state(row)), isSpecial(row) && BREAKING.includes(state(row)) ? el("span", {class: "small soft"}, "special") : null, marks),
     el("td", {}, button), el("td", {class: "wide small"}, said(shortened(because(row) + (detail(row) && detail(row) !== because(row) ? ": " + detail(row) : ""), 120))),
     el("td", {class: "wide num small"}, [dictionary("level", row), typeof table.worst_ulp[row] === "number" && table.worst_ulp[row] > 0 ? table.worst_ulp[row].toPrecision(2) + " ulp" : null].filter(Boolean).join(" · ")));
