@@ -310,8 +310,17 @@ void expect_order(const GraphModel& graph) {
   }
 }
 
+// Puts the nodes of local functions where they are called; what a stranger's model calls wrongly throws out of ONNX.
+void inline_functions(onnx::ModelProto& model) {
+  try {
+    if (model.functions_size() > 0) onnx::inliner::InlineLocalFunctions(model);
+  } catch (const std::exception& thrown) {
+    reject("a local function that cannot be called as it is: " + quoted(thrown.what()));
+  }
+}
+
 GraphModel graph_of(onnx::ModelProto model, const std::filesystem::path& folder, const Extents& extents) {
-  if (model.functions_size() > 0) onnx::inliner::InlineLocalFunctions(model);
+  inline_functions(model);
   onnx::GraphProto& proto = *model.mutable_graph();
   if (proto.sparse_initializer_size() > 0) reject("a sparse initializer");
   GraphModel graph;

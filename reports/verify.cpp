@@ -166,6 +166,7 @@ std::optional<Broken> Verification::broken_by_tool(const Planner& plan) {
   suites::SuiteRequest request;
   request.seed = suite.at("seed").get<std::uint64_t>();
   request.generated = generated.get<Int>();
+  request.length = suites::length_of(suite.at("name").get<std::string>());
   if (suite.contains("profile")) {
     request.profile = find_profile(suite.at("profile").at("name").get<std::string>());
     expects(request.profile, "the schema has the names of the profiles");
