@@ -70,7 +70,7 @@ struct Read {
   bool is_near_miss() const { return case_class.starts_with("invalid"); }
   bool is_special() const { return case_class == "nonfinite" || case_class == "overflow-int"; }
   bool decides() const { return case_class.starts_with("valid-") || (counts_special && is_special()); }
-  // Of its own word, or of one that a session ended by it counts as.
+  // Tells whether a state, its own or that of a session that it ended, is in no total.
   bool counts_apart(const std::string& state) const { return is_special() && !counts_special && state != "error"; }
   bool is_judged() const { return word == "pass" || word == "contested" || word == "below" || word == "fail"; }
   // Null where the verdict has none: empty as a list and as an object.

@@ -65,12 +65,11 @@ void count_states(Report& report) {
       ++report.by_class[report.classes[i]][state];
     }
     if (is_excused(report, i, verdict) && !counts_apart(report, i, verdict.state)) ++report.excused[verdict.state];
-    for (const suites::Mark& mark : report.campaign.marks[i])
-      if (const auto state = suites::session_state(mark);
-          state && !counts(report, i, mark) && !counts_apart(report, i, *state))
-        ++report.excused[*state];
-    for (const suites::Mark& mark : report.campaign.marks[i])
+    for (const suites::Mark& mark : report.campaign.marks[i]) {
       report.marks[mark.name] += counts(report, i, mark) ? 1 : 0;
+      const auto state = suites::session_state(mark);
+      if (state && !counts(report, i, mark) && !counts_apart(report, i, *state)) ++report.excused[*state];
+    }
   });
 }
 
@@ -191,10 +190,8 @@ void group_marks(Report& report) {
       ReportedFinding& finding = groups[{mark.name, p.c.version, mark.by}];
       if (finding.count++ == 0)
         finding = {verdict.state, p.c.version, mark.by, mark.detail, i, 1, mark.name, cause_of_session(report, mark)};
-      finding.deciding +=
-          decides(report.classes[i], report.invocation.counts_special()) || suites::session_state(mark) == State::error
-              ? 1
-              : 0;
+      const bool has_crashed = suites::session_state(mark) == State::error;
+      finding.deciding += has_crashed || decides(report.classes[i], report.invocation.counts_special()) ? 1 : 0;
       finding.cases.push_back(i);
     }
   });
@@ -452,8 +449,9 @@ std::string replay_line(const Invocation& invocation, std::string_view line, con
 }
 
 std::size_t cause_of_session(const Report& report, const suites::Mark& mark) {
+  if (!suites::session_state(mark)) return suites::no_cause;
   const auto has_it = [&](std::size_t finding) { return report.sorted.findings[finding].session == mark.line; };
-  for (std::size_t i = 0; i < report.sorted.causes.size() && suites::session_state(mark); ++i)
+  for (std::size_t i = 0; i < report.sorted.causes.size(); ++i)
     if (std::ranges::any_of(report.sorted.causes[i].members, has_it)) return i;
   return suites::no_cause;
 }

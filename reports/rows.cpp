@@ -95,8 +95,8 @@ CauseRow finding_row(const Json& finding, const Json* first) {
 // Tells whether a finding of no cause breaks conformance: its mark does, or some of its cases, which were not sorted.
 bool counts(const Json& finding, const Json* first) {
   if (!finding.contains("mark")) return finding.value("deciding", Int{1}) > 0;
-  const Json marks = first ? member(*first, "marks") : Json();
   if (finding.at("mark") == "session" && finding.value("deciding", Int{1}) == 0) return false;
+  const Json marks = first ? member(*first, "marks") : Json();
   return std::ranges::any_of(marks, [&](const Json& mark) {
     return mark.at("mark") == finding.at("mark") && mark.at("by") == finding.at("because") && mark.at("breaches");
   });

@@ -96,8 +96,10 @@ std::vector<TableRow> table_rows(const Report& report) {
     const std::string words = standing(report, each);
     const bool is_like_last = !rows.empty() && rows.back().standing == words &&
                               operator_name(rows.back().versions.front()->version) == operator_name(each.version);
-    if (!is_like_last) rows.push_back({text(each.version), words, {}});
-    if (is_like_last) rows.back().name += ", " + std::to_string(each.version.since_version);
+    if (is_like_last)
+      rows.back().name += ", " + std::to_string(each.version.since_version);
+    else
+      rows.push_back({text(each.version), words, {}});
     rows.back().versions.push_back(&each);
   }
   return rows;
@@ -134,8 +136,7 @@ std::vector<std::string> cells_of(const TableRow& row, std::set<std::size_t>& lo
   return cells;
 }
 
-// What a row is told by where not every one is: of wrong answers and crashes those with the most in a row of the table,
-// all others by name.
+// Says what the versions of a row that is not shown are named under.
 std::string told_by_name(const TableRow& row) {
   if (!row.is_wrong()) return row.standing;
   if (row.sum(State::fail) + row.sum(State::error) > 0) return "wrong answers or crashes as well";

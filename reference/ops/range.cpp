@@ -20,7 +20,7 @@ bool all_ends(F holds) {
 bool has_scalars(const Call& call) {
   return all_ends([&](std::string_view each) { return volume(call.shape(each)) == 1; });
 }
-// Where a progression begins, ends and how it steps, as numbers that `Wide` holds; of ends that are scalars.
+// Holds where a progression begins and ends and how it steps, as numbers that `Wide` has; its ends are scalars.
 template <class Wide>
 struct Progression {
   Wide start, limit, delta;

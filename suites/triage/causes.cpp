@@ -259,7 +259,7 @@ std::string explanation(const Cause& cause, std::span<const WrongModel> models) 
          (cause.diagnosis.by_shape ? "the shape is that of: " : "") + joined(sentences, "; or ");
 }
 
-// What its failures have in common: of a refusal or a crash the words of the case that is shown, with its numbers.
+// Says what its failures have in common: of a refusal or a crash the words of the case that is shown, with its numbers.
 std::string look_of(const Cause& cause, const Finding& shown) {
   constexpr std::size_t most_words = 200;
   const bool is_said = cause.state == oracles::State::refused || cause.state == oracles::State::error;

@@ -54,7 +54,7 @@ struct Finding {
   int runs = 0;
   Int stands_for = 1;  // failures that look the same and were not looked at themselves, this one included
 
-  // What is run to see it again.
+  // Returns the line that is run to see it again.
   const std::string& replayed() const { return session.empty() ? line : session; }
 };
 

@@ -415,7 +415,7 @@ std::string told_by_itself(std::string_view word) {
   return all;
 }
 
-// What is said of two parts; nothing where one of them means nothing.
+// Puts together what is said of two parts; nothing where one of them means nothing.
 std::string both(const std::string& one, const std::string& other) {
   return one.empty() || other.empty() ? "" : one + other;
 }

@@ -44,7 +44,7 @@ std::string upper(std::string_view word) {
   return loud;
 }
 
-// What stands in quotes in each match of a pattern in one of our own sources: what that prints.
+// Reads what stands in quotes in each match of a pattern in one of our own sources: what that prints.
 std::set<std::string> printed(const char* file, const std::string& pattern) {
   const std::string text = contents(file);
   const std::regex part(pattern), quoted("\"([^\"]+)\"");

@@ -2,6 +2,7 @@
 #include "suites/triage/script.h"
 
 #include "oracles/judging/expected.h"
+#include "reference/flat_index.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
 #include "reference/sequence.h"
@@ -23,7 +24,7 @@ using oracles::State;
 using oracles::Verdict;
 using Lines = std::vector<std::string>;
 
-// Of larger outputs only the element that the verdict names is looked at.
+// Bounds the outputs that are looked at whole; of larger ones that is the element that the verdict names.
 constexpr Int most_outputs = 1 << 14;
 // Answers of more letters are compared in this many elements, those that are wrong.
 constexpr std::size_t most_letters = 480, most_picks = 12;
@@ -416,7 +417,7 @@ class Writer {
     if (!got && verdict_.evidence && verdict_.evidence->lower.empty()) return write_named(nullptr);
     if (provenance_.description.answers_shapes || are_unscored(answers_)) return write_types(types_of(answers_));
     std::vector<Int> wrong = got ? wrong_elements(*got, answers_) : std::vector<Int>();
-    if (!got && verdict_.evidence) wrong = {element_of(*verdict_.evidence, answers_[0].output.shape())};
+    if (!got && verdict_.evidence) wrong = {named_element(answers_[0].output.shape())};
     const std::size_t most = is_stacked_ ? most_model_letters : most_letters;
     const bool has_other_texts = std::ranges::any_of(answers_, &Admitted::has_other_texts);
     const bool is_long = letters_of(answers_) > most;
@@ -492,11 +493,12 @@ class Writer {
     right_ = is_one ? fits : "any(" + fits + " for want in wants)";
   }
 
-  static Int element_of(const oracles::Evidence& evidence, const Shape& shape) {
-    Int element = 0;
-    for (std::size_t axis = 0; axis < evidence.index.size(); ++axis)
-      element = element * shape[axis] + evidence.index[axis];
-    return element;
+  // Returns the place of the element that the verdict names; one that was read from a store may name any.
+  Int named_element(const Shape& shape) const {
+    const Shape& index = verdict_.evidence->index;
+    const bool is_inside = std::ranges::equal(index, shape, [](Int at, Int extent) { return 0 <= at && at < extent; });
+    if (!is_inside) throw Unwritable{"its verdict names an element that the output has not"};
+    return flat_index(shape, index);
   }
 
   // Of an output that is too large to be worked out, and where what is right is no interval: the element that the
@@ -506,7 +508,7 @@ class Writer {
     if (!verdict_.evidence) throw Unwritable{"its answer is wrong in a way that no script shows"};
     const oracles::Evidence& evidence = *verdict_.evidence;
     const TensorType type = got ? got->type() : right_type(c_, set_, output_);
-    const Int element = element_of(evidence, type.shape);
+    const Int element = named_element(type.shape);
     const bool is_number = type.dtype != DType::string && evidence.got.find("nan") == std::string::npos &&
                            evidence.got.find("inf") == std::string::npos;
     if (!got && !is_number) throw Unwritable{"its answer was not kept"};
