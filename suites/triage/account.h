@@ -22,6 +22,7 @@ struct Incident {
   std::vector<std::string> suspicions;
   std::vector<Case> before = {};  // what ran first in the same process, where it comes only after that
   bool comes_again = true;        // whenever it was run alone
+  std::string no_script = "";     // why there is none, where that is known beforehand
 };
 
 struct Account {

@@ -395,11 +395,14 @@ TEST_CASE("An account of a session says so", "[script]") {
   CHECK_THAT(account_of(incident, provenance_of("onnx.reference")).opening,
              Contains("wrong value for AveragePool-19") && Contains(", after 2 other models in the same process."));
   Finding finding = finding_of(wrong.c, "", {wrong.outcome, wrong.verdict}, {});
-  finding.session = std::string(pool) + " ; [threads=2] " + pool;
+  const std::string in_two_threads = "[threads=2] " + std::string(pool);
+  finding.session = in_two_threads + " ; " + in_two_threads;
   const Account account = account_of(finding, provenance_of("onnxruntime"));
   CHECK_THAT(account.opening, Contains(", after 1 other model in the same process."));
   REQUIRE(account.script);
   CHECK_THAT(account.script->text, Contains("for each, *sets in before:") && Contains("intra_op_num_threads = 2"));
+  finding.session = std::string(pool) + " ; " + in_two_threads;
+  CHECK(account_of(finding, provenance_of("onnxruntime")).no_script == "its cases run under settings that differ");
 }
 
 TEST_CASE("An account says what is wrong, what is right, and where it stands", "[script]") {

@@ -19,6 +19,14 @@ bool is_capable_terminal(int descriptor) {
   return ::isatty(descriptor) && kind && std::string_view(kind) != "dumb";
 }
 
+// Tells whether failures are shrunk when this stage is over, which takes a time that nobody knows yet.
+bool leaves_failures(const suites::Progress& progress) {
+  using oracles::State;
+  return progress.stage == "run" && std::ranges::any_of(progress.states, [](const auto& each) {
+           return each.first == State::fail || each.first == State::error;
+         });
+}
+
 std::string counted(const suites::Progress& progress) {
   using oracles::State;
   std::string words;
@@ -51,6 +59,7 @@ std::string described(const suites::Progress& progress, double seconds, std::opt
     left = left ? std::min(*left, of_budget) : of_budget;
   }
   if (left) words += "  " + duration_text(*left) + " left";
+  if (left && !budget && leaves_failures(progress)) words += ", then failures are shrunk";
   if (progress.coverage) words += "  " + std::to_string(std::lround(100 * *progress.coverage)) + " % of pairs covered";
   if (progress.kinds > 0)
     words += "  " + std::to_string(progress.kinds) + (progress.kinds == 1 ? " kind" : " kinds") + " of failure";
