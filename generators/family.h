@@ -77,8 +77,8 @@ class Family {
   virtual Names traits(const Case&) const { return {}; }
 
   // Steps that remove whole axes and the like, and those that make extents and attributes smaller.
-  virtual std::span<const Step> coarse_steps() const { return {}; }
-  virtual std::span<const Step> fine_steps() const { return {}; }
+  virtual std::span<const ShrinkStep> coarse_steps() const { return {}; }
+  virtual std::span<const ShrinkStep> fine_steps() const { return {}; }
   // Returns a plainer value of an attribute that cannot be left out.
   virtual std::optional<Attribute> plainer(const Case&, const std::string&) const { return std::nullopt; }
   virtual Role role(const Case& c, const std::string& input) const;

@@ -40,7 +40,7 @@ struct CoverageTag {
 };
 
 // A step of shrinking: in how many parts it may be taken, and the simpler cases of one part, the boldest first.
-struct Step {
+struct ShrinkStep {
   int (*parts)(const Case&);
   Cases (*candidates)(const Case&, int part);
 };
@@ -69,7 +69,7 @@ struct OperatorGenerator {
   Int most_outputs = 600, most_cost = 20'000;
   // Makes the inputs whose shapes follow from others fit again after a change (shrink.h); null where there are none.
   void (*refit)(Case&) = nullptr;
-  std::span<const Step> steps = {};  // of shrinking, before those of its family
+  std::span<const ShrinkStep> steps = {};  // of shrinking, before those of its family
 };
 
 const OperatorGenerator& generator_of(const OpVersion& version);

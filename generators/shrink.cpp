@@ -124,9 +124,9 @@ int input_count(const Case& c) { return static_cast<int>(c.definition().inputs.s
 
 // ModelVariant, the operator's own steps, the family's coarse steps, data, attributes, inputs, the family's fine steps,
 // presentation in parts.
-std::vector<Step> steps_of(const Case& c) {
+std::vector<ShrinkStep> steps_of(const Case& c) {
   const Family& family = family_of(c.definition());
-  std::vector<Step> all{{[](const Case&) { return 1; }, plainly_presented}};
+  std::vector<ShrinkStep> all{{[](const Case&) { return 1; }, plainly_presented}};
   std::ranges::copy(generator_of(c.version).steps, std::back_inserter(all));
   std::ranges::copy(family.coarse_steps(), std::back_inserter(all));
   all.push_back({input_count, plainer_data});
@@ -140,7 +140,7 @@ std::vector<Step> steps_of(const Case& c) {
   return all;
 }
 
-std::vector<Position> positions_of(const Case& c, const std::vector<Step>& steps) {
+std::vector<Position> positions_of(const Case& c, const std::vector<ShrinkStep>& steps) {
   std::vector<Position> positions;
   for (std::size_t step = 0; step < steps.size(); ++step)
     for (int part = 0; part < steps[step].parts(c); ++part) positions.push_back({static_cast<int>(step), part});
@@ -179,7 +179,7 @@ bool has_a_model(const Case& c) {
          });
 }
 
-std::vector<ShrinkCandidate> fair_candidates(const Case& c, const Violated& violated, const Step& step,
+std::vector<ShrinkCandidate> fair_candidates(const Case& c, const Violated& violated, const ShrinkStep& step,
                                              Position position) {
   std::vector<ShrinkCandidate> out;
   for (Case& candidate : step.candidates(c, position.part))
@@ -229,7 +229,7 @@ Ints towards(Int value, Int target) {
 
 rc::Seq<ShrinkCandidate> simpler(const Case& c) {
   const Violated violated = c.definition().violated(c.call());
-  const std::vector<Step> steps = steps_of(c);
+  const std::vector<ShrinkStep> steps = steps_of(c);
   return rc::seq::mapcat(
       rc::seq::fromContainer(positions_of(c, steps)), [c, violated, steps](const Position& position) {
         return rc::seq::fromContainer(fair_candidates(c, violated, steps[at(position.step)], position));

@@ -118,9 +118,10 @@ TEST_CASE("Where everything fails nearly nothing is left, but never data of zero
         (least.definition().attribute("consumed_inputs") && least.definition().attribute("is_test") && required > 0);
     const bool has_pool = least.definition().attribute("ngram_counts") != nullptr;  // one of two
     const bool has_rule = least.definition().attribute("update_rule") != nullptr;   // by which inputs may be left out
-    const Int of_trees = least.definition().attribute("nodes_modes") ? 14 : 0;      // nodes, weights and labels
+    const bool has_trees = least.definition().attribute("nodes_modes") != nullptr;  // nodes, weights and labels
+    const Int of_lists = has_trees ? 14 : least.definition().attribute("vectors_per_class") ? 3 : 0;
     CHECK(size_of(least).attributes <=
-          std::max<Int>(has_pair ? 2 : 1, std::max(of_trees, required + has_pool + has_rule)));
+          std::max<Int>(has_pair ? 2 : 1, std::max(of_lists, required + has_pool + has_rule)));
   }
 }
 

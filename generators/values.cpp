@@ -39,7 +39,7 @@ enum class Fill {
 };
 
 // Odd integers that are exact at `precision`; small integers where the budget is used up by the number of terms.
-ConvolutionFill odd_integers(const Sum& sum, int precision) {
+ConvolutionFill odd_integers(const SumOfProducts& sum, int precision) {
   const int budget = std::min(precision, range_of(sum.type));
   const std::optional<Widths> widths = exact_widths(budget, precision_of(sum.type), sum.terms);
   if (!widths) return {seeded("sign"), seeded("sign"), seeded("sign")};
@@ -60,7 +60,7 @@ Recipe near_ties(DType type, Int over, Int zeros) {
   return {"lit", values.str()};
 }
 
-Fill draw_fill(const Sum& sum) {
+Fill draw_fill(const SumOfProducts& sum) {
   using enum Fill;
   const bool is_f16 = sum.type == DType::f16, one_term = sum.terms == 1, narrow_type = precision_of(sum.type) < 24;
   return weighted<Fill>({{16, small},
@@ -145,7 +145,7 @@ std::optional<Widths> exact_widths(int precision, int storage, Int terms) {
   return Widths{x, w, std::min(storage, x + w)};
 }
 
-ConvolutionFill draw_convolution_fill(const Sum& sum) {
+ConvolutionFill draw_convolution_fill(const SumOfProducts& sum) {
   const auto same = [](const char* family) { return ConvolutionFill{seeded(family), seeded(family), seeded(family)}; };
   switch (draw_fill(sum)) {
     case Fill::small: return same("small");
@@ -171,7 +171,7 @@ ConvolutionFill draw_convolution_fill(const Sum& sum) {
 }
 
 // A pool multiplies nothing, so all the bits of the budget go into X.
-Recipe draw_average_fill(const Sum& sum) {
+Recipe draw_average_fill(const SumOfProducts& sum) {
   const auto wide = [&](int precision) {
     const int bits = std::min({precision_of(sum.type), precision - bits_for(sum.terms), 52});
     return bits < 2 ? seeded("small") : odd(bits);

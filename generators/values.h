@@ -15,7 +15,7 @@ std::string decimal(float value);
 Recipe seeded(std::string family);
 
 // The dot product a fill has to suit.
-struct Sum {
+struct SumOfProducts {
   DType type = DType::f32;
   Int terms = 1;  // at most, the bias among them
   bool has_bias = false;
@@ -24,8 +24,8 @@ struct Sum {
 struct ConvolutionFill {
   Recipe x, w, b;
 };
-ConvolutionFill draw_convolution_fill(const Sum& sum);
-Recipe draw_average_fill(const Sum& sum);
+ConvolutionFill draw_convolution_fill(const SumOfProducts& sum);
+Recipe draw_average_fill(const SumOfProducts& sum);
 // Of an operator that copies, compares or selects: every kind of number, ties, the ends of the type.
 Recipe draw_selection_fill(DType type);
 

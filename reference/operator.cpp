@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <utility>
 
 namespace assay {
 
@@ -507,9 +509,14 @@ const std::vector<const Operator*>& operators() {
 }
 
 const Operator* find_operator(std::string_view domain, std::string_view name) {
-  const auto found = std::ranges::find_if(
-      operators(), [&](const Operator* op) { return op->domain() == domain && op->name() == name; });
-  return found == operators().end() ? nullptr : *found;
+  // Every step of a case looks its operator up.
+  static const std::map<std::pair<std::string_view, std::string_view>, const Operator*> by_name = [] {
+    std::map<std::pair<std::string_view, std::string_view>, const Operator*> all;
+    for (const Operator* each : operators()) all[{each->name(), each->domain()}] = each;
+    return all;
+  }();
+  const auto found = by_name.find({name, domain});
+  return found == by_name.end() ? nullptr : found->second;
 }
 
 const Definition* find_definition(const OpVersion& version) {

@@ -427,8 +427,9 @@ const std::vector<Ruling>& table() {
        {"in-type", "f32-body"}},
       {"N6",
        "ReduceMean of integers",
-       "The text is silent; every implementation truncates: of -3 and -4 it is -3. Where the sum does not fit, the "
-       "mean of what is left of it is accepted.",
+       "The text is silent; most implementations truncate: of -3 and -4 it is -3. OpenCV rounds to the nearest, of "
+       "which "
+       "a tie has two. Where the sum does not fit, the mean of what is left of it is accepted.",
        {"truncate", "floor", "nearest"}},
       {"N7",
        "a sum or a product of integers that does not fit",
@@ -850,7 +851,9 @@ const std::vector<Ruling>& table() {
       {"M33",
        "GridSample: cubic beside the border",
        "The elements that are met outside are those at the border, as onnxruntime and OpenVINO have it "
-       "(onnxruntime #10607); onnx.reference moves the coordinate to the border first.",
+       "(onnxruntime #10607); onnx.reference and tract move the coordinate to the border first, which is at 0 and L - "
+       "1 with "
+       "align_corners, else half a cell further out.",
        {"taps", "clamp-coordinate"}},
       {"M34",
        "GridSample: nearest and reflection",
@@ -1062,9 +1065,28 @@ const std::vector<Ruling>& table() {
        {},
        set},
       {"G76",
-       "SVMRegressor: POLY of what may be 0 or a degree that is no natural number, and a class that is transformed",
+       "support vector machines: POLY of what may be 0 or a degree that is no natural number, and a class that is "
+       "transformed",
        "Nothing is said of them: anything is admitted.",
        {}},
+      {"G36",
+       "SVMClassifier: probabilities of labels",
+       "The text says no more than that Z are such. Of two labels the first has 1 / (1 + exp(prob_a score + prob_b)), "
+       "which the iteration of every runtime leaves 0.005 off: 1/128 is admitted. Of more labels, or transformed, "
+       "anything is.",
+       {}},
+      {"G77",
+       "SVMClassifier: scores of labels that support vectors tell apart in pairs",
+       "'One per class', and 'raw scores', which pairs have: one for each pair, as every runtime has it, of two labels "
+       "-score and score; or score and -score, or 1 - score and score, the transforms of the former under LOGISTIC, "
+       "and anything of others. Of more labels one for each label, and then anything, is admitted too.",
+       {"pairs", "winner", "complement", "classes"}},
+      {"G78",
+       "SVMClassifier: which label",
+       "The text is silent: that of most votes, without support vectors of the largest score, the first of equal ones. "
+       "Of two labels runtimes may take the second where a score or every coefficient is positive; with prob_a and "
+       "prob_b it may be the likeliest.",
+       {"best", "second", "likeliest"}},
       {"G46",
        "ArrayFeatureExtractor: no places",
        "The output has no columns; onnxruntime refuses it.",

@@ -71,7 +71,7 @@ void write_csv(const Rendering& rendering, std::ostream& out) {
     out << std::exchange(separator, ",") << column;
   }
   out << "\r\n";
-  const Cases cases(rendering);
+  const CaseRows cases(rendering);
   for (const CaseRow& row : cases.rows()) {
     separator = "";
     for (const char* column : columns) {

@@ -145,7 +145,7 @@ void count(Difference& difference) {
 
 WeakestLevels compare_cases(const Rendering& reports, Difference& difference) {
   const Rendering earlier{*reports.baseline, std::nullopt, "", "", Grain::cases};
-  const Cases before(earlier), after(reports);
+  const CaseRows before(earlier), after(reports);
   std::unordered_map<std::string, const CaseRow*> then;
   WeakestLevels levels;
   for (const CaseRow& row : before.rows()) then.emplace(words(*row.json, "id"), &row);

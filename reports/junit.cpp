@@ -290,7 +290,7 @@ class Document {
 
   const Rendering& rendering_;
   std::vector<CauseRow> causes_;
-  std::optional<Cases> listed_;
+  std::optional<CaseRows> listed_;
   std::map<std::string, std::vector<const CaseRow*>> by_version_;
   pugi::xml_document document_;
   pugi::xml_node root_;

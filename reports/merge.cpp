@@ -300,11 +300,11 @@ std::vector<Json> findings(const Shards& shards, std::span<const suites::Failure
 // Writes the causes into the report, and their numbers beside its findings and failures.
 void sort_into_causes(Json& whole, std::span<const suites::Failure> failures,
                       std::span<const suites::WrongModel> models) {
+  whole["causes"] = Json::array();  // a new member moves those that are there
   Json& findings = whole["findings"];
   std::vector<suites::Finding> read;
   std::ranges::transform(findings, std::back_inserter(read), finding_of);
   const std::vector<suites::Cause> causes = suites::causes_of(read, models);
-  whole["causes"] = Json::array();
   for (std::size_t i = 0; i < causes.size(); ++i) {
     const suites::Cause& cause = causes[i];
     whole["causes"].push_back(cause_json(cause, read, findings[cause.smallest].at("replay").get<std::string>()));

@@ -229,7 +229,7 @@ std::vector<Json> kept_cases(const Json& report) {
   return transformed<Json>(rows, [](auto& row) { return std::move(row.second); });
 }
 
-Cases::Cases(const Rendering& rendering) {
+CaseRows::CaseRows(const Rendering& rendering) {
   const bool strict = rendering.report.value("mode", "") == "strict";
   const bool counts_special = rendering.report.value("special_values", "") == "count";
   if (rendering.is_fuzz()) kept_ = kept_cases(rendering.report);

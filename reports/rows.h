@@ -46,9 +46,9 @@ struct CaseRow {
   std::string replay() const;  // of its state; empty where it passes
 };
 
-class Cases {
+class CaseRows {
  public:
-  explicit Cases(const Rendering& rendering);
+  explicit CaseRows(const Rendering& rendering);
   const std::vector<CaseRow>& rows() const { return rows_; }
 
  private:

@@ -86,12 +86,12 @@ def install():
 # --- The layers ---
 
 
-class Layer:
+class Written:
+    """A model of one node with its data and what our kernel makes of them."""
+
     def __init__(self, folder):
         self.folder, self.name = folder, folder.name
         self.model = onnx.load(folder / "model.onnx")
-        self.operations = float((folder / "operations").read_text())
-        self.bytes = float((folder / "bytes").read_text())
         tensors = [onnx.load_tensor(path) for path in sorted(folder.glob("input_*.pb"))]
         self.feed = {i.name: numpy_helper.to_array(t) for i, t in zip(self.model.graph.input, tensors)}
         self.output = numpy_helper.to_array(onnx.load_tensor(folder / "output.pb"))
@@ -101,6 +101,13 @@ class Layer:
         self.inputs = {name: {**constants, **self.feed}[name] for name in node.input if name}
         self.attributes = {"pads": [0] * 4, "strides": [1, 1], "group": 1,
                            **{a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}}
+
+
+class Layer(Written):
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.operations = float((folder / "operations").read_text())
+        self.bytes = float((folder / "bytes").read_text())
         for name, tensor in {**self.inputs, "output": self.output}.items():
             np.save(folder / f"{name}.npy", tensor)
 
@@ -120,7 +127,8 @@ class OnnxRuntime:
         import onnxruntime
         self.runtime, self.version = onnxruntime, onnxruntime.__version__
 
-    def seconds(self, layer, at_least):
+    def call(self, layer):
+        """The session with its data in place."""
         options = self.runtime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         session = self.runtime.InferenceSession(layer.model.SerializeToString(), options, ["CPUExecutionProvider"])
@@ -130,7 +138,10 @@ class OnnxRuntime:
         for name, value in layer.feed.items():
             binding.bind_cpu_input(name, value)
         binding.bind_output(session.get_outputs()[0].name, "cpu")
-        return seconds_per_call(lambda: session.run_with_iobinding(binding), at_least)
+        return lambda: session.run_with_iobinding(binding)
+
+    def seconds(self, layer, at_least):
+        return seconds_per_call(self.call(layer), at_least)
 
 
 class Evaluator:

@@ -109,6 +109,19 @@ class House(unittest.TestCase):
             self.assertRegex(files["tools/backends/assay_backend.h"].replace("\n *", ""), rf"\b{number} {name}\b")
             self.assertIn(f'"{numpy.rstrip("_")}": "{name}"', files["tools/python/src/assay/__init__.py"])
 
+    def test_no_two_headers_give_one_name_to_different_types(self):
+        declared = re.compile(r"^(?:template <[^;{]*>\s*)?(?:struct|class|enum class) (\w+)(?: final)?(?: : [^;{]*)?\s*\{|^using (\w+) = ([^;]*);",
+                              re.MULTILINE)
+        types = collections.defaultdict(dict)
+        for folder in ("reference", "oracles", "generators", "suites", "reports", "tools"):
+            for path in sorted((ROOT / folder).rglob("*.h")):
+                for match in declared.finditer(path.read_text()):
+                    name = match[1] or match[2]
+                    types[name][str(path.relative_to(ROOT))] = match[3] or f"{name} of {path}"
+        self.assertGreater(len(types), 200)
+        # Two names for the same type are one word.
+        self.assertEqual({}, {name: sorted(where) for name, where in types.items() if len(set(where.values())) > 1})
+
     def test_nothing_generic_names_an_operator_an_input_or_an_attribute(self):
         definitions = "".join(path.read_text() for path in (ROOT / "reference/ops").glob("*.cpp"))
         definitions += (ROOT / "reference/window.cpp").read_text() + (ROOT / "reference/convolution.cpp").read_text()

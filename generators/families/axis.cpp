@@ -165,12 +165,12 @@ class AxisFamily final : public Family {
     return feature.value == "6 or more" || feature.value == "an empty axis" ||
            (feature.dimension == "length" && feature.value == "0");
   }
-  std::span<const Step> coarse_steps() const override {
-    static const Step steps[] = {{first_axes, fewer_axes}};
+  std::span<const ShrinkStep> coarse_steps() const override {
+    static const ShrinkStep steps[] = {{first_axes, fewer_axes}};
     return steps;
   }
-  std::span<const Step> fine_steps() const override {
-    static const Step steps[] = {{first_axes, smaller_first}};
+  std::span<const ShrinkStep> fine_steps() const override {
+    static const ShrinkStep steps[] = {{first_axes, smaller_first}};
     return steps;
   }
 

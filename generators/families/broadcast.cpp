@@ -275,8 +275,8 @@ class BroadcastFamily final : public Elementwise {
   }
   Names traits(const Case& legal) const override { return {ways_to_meet[static_cast<std::size_t>(way_of(legal))]}; }
 
-  std::span<const Step> fine_steps() const override {
-    static const Step steps[] = {{axis_count, smaller_axis}, {input_count, shorter_input}};
+  std::span<const ShrinkStep> fine_steps() const override {
+    static const ShrinkStep steps[] = {{axis_count, smaller_axis}, {input_count, shorter_input}};
     return steps;
   }
 };

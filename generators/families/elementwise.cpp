@@ -319,13 +319,13 @@ bool Elementwise::is_degenerate(const CoverageValue& feature) const {
          (feature.dimension == "size" && feature.value == "0");
 }
 
-std::span<const Step> Elementwise::coarse_steps() const {
-  static const Step steps[] = {{axis_count, fewer_axes}};
+std::span<const ShrinkStep> Elementwise::coarse_steps() const {
+  static const ShrinkStep steps[] = {{axis_count, fewer_axes}};
   return steps;
 }
 
-std::span<const Step> Elementwise::fine_steps() const {
-  static const Step steps[] = {{axis_count, smaller_axis}};
+std::span<const ShrinkStep> Elementwise::fine_steps() const {
+  static const ShrinkStep steps[] = {{axis_count, smaller_axis}};
   return steps;
 }
 

@@ -32,8 +32,8 @@ class Elementwise : public Family {
   std::vector<int> features(const Case& legal) const override;
   std::span<const Exclusion> exclusions() const override;
   bool is_degenerate(const CoverageValue& feature) const override;
-  std::span<const Step> coarse_steps() const override;
-  std::span<const Step> fine_steps() const override;
+  std::span<const ShrinkStep> coarse_steps() const override;
+  std::span<const ShrinkStep> fine_steps() const override;
   bool vary(Case& c, Generator& draw, std::uint64_t which) const override;
   std::vector<Region> regions(const Case&, const Shape& output) const override;
 };

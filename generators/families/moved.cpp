@@ -150,12 +150,13 @@ class MovedFamily final : public Elementwise {
     if (!tensor || tensor->elements() < 2) return std::nullopt;
     return fill(stated(*tensor), {tensor->dtype(), {1}});
   }
-  std::span<const Step> coarse_steps() const override {
-    static const Step steps[] = {{first_axes, fewer_axes}, {entry_count, fewer_entries}, {has_not_one, one_element}};
+  std::span<const ShrinkStep> coarse_steps() const override {
+    static const ShrinkStep steps[] = {
+        {first_axes, fewer_axes}, {entry_count, fewer_entries}, {has_not_one, one_element}};
     return steps;
   }
-  std::span<const Step> fine_steps() const override {
-    static const Step steps[] = {{first_axes, smaller_first}, {entry_count, plainer_entries}};
+  std::span<const ShrinkStep> fine_steps() const override {
+    static const ShrinkStep steps[] = {{first_axes, smaller_first}, {entry_count, plainer_entries}};
     return steps;
   }
 };

@@ -45,7 +45,7 @@ void write_power(Node& node, const Definition& definition) {
 }
 
 // Powers of large numbers overflow, and show nothing.
-Recipe draw_norm_fill(const Sum& sum) {
+Recipe draw_norm_fill(const SumOfProducts& sum) {
   return chance(25) ? draw_average_fill(sum) : seeded(pick({"normal", "small", "uniform", "sign", "quarter"}));
 }
 
@@ -75,7 +75,7 @@ Case draw_pool(const Definition& definition, DType type, std::uint64_t stratum) 
               which == 1 ? 0 : (chance(12) ? between(8, 16) : between(1, 3))};
   for (const Axis& axis : geometry.axes) shape.push_back(axis.in);
   c.node.input("X", {type, std::move(shape)});
-  c.sources["X"] = {fill(Sum{type, taps(geometry), false}), false};
+  c.sources["X"] = {fill(SumOfProducts{type, taps(geometry), false}), false};
   return c;
 }
 
@@ -113,7 +113,7 @@ Case draw_global(const Definition& definition, DType type, std::uint64_t stratum
   write_power(c.node, definition);
   const Int plane = volume(std::span(shape).subspan(2));
   c.node.input("X", {type, std::move(shape)});
-  c.sources["X"] = {fill(Sum{type, std::max<Int>(1, plane), false}), false};
+  c.sources["X"] = {fill(SumOfProducts{type, std::max<Int>(1, plane), false}), false};
   return c;
 }
 
@@ -125,7 +125,7 @@ OperatorGenerator global_generator(Case (*draw)(const Definition&, DType, std::u
           .damages = {{"no channels", [](Case& c) { shape_of(c).resize(1); }}}};
 }
 
-Recipe draw_selected_fill(const Sum& sum) { return draw_selection_fill(sum.type); }
+Recipe draw_selected_fill(const SumOfProducts& sum) { return draw_selection_fill(sum.type); }
 
 }  // namespace
 

@@ -179,12 +179,12 @@ class ProductFamily final : public Family {
     return names;
   }
 
-  std::span<const Step> coarse_steps() const override {
-    static const Step steps[] = {{[](const Case&) { return 3; }, fewer_axes}};
+  std::span<const ShrinkStep> coarse_steps() const override {
+    static const ShrinkStep steps[] = {{[](const Case&) { return 3; }, fewer_axes}};
     return steps;
   }
-  std::span<const Step> fine_steps() const override {
-    static const Step steps[] = {{[](const Case&) { return 7; }, smaller_extent}};
+  std::span<const ShrinkStep> fine_steps() const override {
+    static const ShrinkStep steps[] = {{[](const Case&) { return 7; }, smaller_extent}};
     return steps;
   }
   Role role(const Case& c, const std::string& input) const override {

@@ -195,8 +195,8 @@ class WindowFamily final : public Family {
   Names cells(const Definition& definition) const override { return window_cells(definition); }
   Names traits(const Case& legal) const override { return window_traits(legal); }
 
-  std::span<const Step> coarse_steps() const override { return coarse_window_steps(); }
-  std::span<const Step> fine_steps() const override { return fine_window_steps(); }
+  std::span<const ShrinkStep> coarse_steps() const override { return coarse_window_steps(); }
+  std::span<const ShrinkStep> fine_steps() const override { return fine_window_steps(); }
   std::optional<Attribute> plainer(const Case& c, const std::string& attribute) const override {
     if (attribute != "auto_pad" || c.call().text(attribute) != "SAME_LOWER") return std::nullopt;
     return Attribute("SAME_UPPER");

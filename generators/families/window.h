@@ -19,7 +19,7 @@ std::span<const Exclusion> window_exclusions();
 Names window_cells(const Definition& definition);
 Names window_traits(const Case& c);
 
-std::span<const Step> coarse_window_steps();  // channels, then axes
-std::span<const Step> fine_window_steps();    // the sizes of one axis after the other
+std::span<const ShrinkStep> coarse_window_steps();  // channels, then axes
+std::span<const ShrinkStep> fine_window_steps();    // the sizes of one axis after the other
 
 }  // namespace assay::generators

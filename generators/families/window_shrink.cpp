@@ -230,13 +230,13 @@ int axis_count(const Case& c) { return static_cast<int>(axes_of(c)); }
 
 }  // namespace
 
-std::span<const Step> coarse_window_steps() {
-  static const Step steps[] = {{[](const Case&) { return 5; }, fewer_channels}, {axis_count, fewer_axes}};
+std::span<const ShrinkStep> coarse_window_steps() {
+  static const ShrinkStep steps[] = {{[](const Case&) { return 5; }, fewer_channels}, {axis_count, fewer_axes}};
   return steps;
 }
 
-std::span<const Step> fine_window_steps() {
-  static const Step steps[] = {{[](const Case& c) { return axis_count(c) * sizes_per_axis; }, smaller_sizes}};
+std::span<const ShrinkStep> fine_window_steps() {
+  static const ShrinkStep steps[] = {{[](const Case& c) { return axis_count(c) * sizes_per_axis; }, smaller_sizes}};
   return steps;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Growth: a graph that is being drawn, and what fits behind its last value; `Fits` has a function per operator.
+// Growth: a graph that is being drawn, and what fits behind its last value; `Fits` (fits.cpp) has a function per
+// operator.
 #pragma once
 
 #include "reference/graph_case.h"
@@ -47,6 +48,10 @@ class Growth {
   Int extent(Int axis) const { return shape()[static_cast<std::size_t>(axis)]; }
   const Definition* definition(const std::string& op) const { return builder_.definition(op); }
   void note(std::string_view hazard) { hazards_.insert(hazard); }
+  static Recipe held(const char* values) { return {"hold", values}; }
+  std::string initializer(const TensorType& type, Recipe recipe) {
+    return builder_.leaf(type, {std::move(recipe), true});
+  }
 
   // Small integers that go in, in one case of four of one sign.
   std::string data(const TensorType& type);

@@ -261,8 +261,9 @@ Cases fewer_weights(const Case& c, int part) {
 
 }  // namespace
 
-std::span<const Step> simpler_trees() {
-  static const Step steps[] = {{tree_count, fewer_trees}, {node_count, fewer_nodes}, {weight_count, fewer_weights}};
+std::span<const ShrinkStep> simpler_trees() {
+  static const ShrinkStep steps[] = {
+      {tree_count, fewer_trees}, {node_count, fewer_nodes}, {weight_count, fewer_weights}};
   return steps;
 }
 

@@ -8,6 +8,6 @@ namespace assay::generators {
 
 // Leaves out trees, then nodes that branch, then weights. What no root leads to any more goes with them, and the nodes
 // that are left are numbered from 0.
-std::span<const Step> simpler_trees();
+std::span<const ShrinkStep> simpler_trees();
 
 }  // namespace assay::generators

@@ -14,20 +14,20 @@ namespace assay::oracles {
 namespace {
 
 // Works out its value and its bounds once.
-class Remembering : public Node {
+class Remembering : public TreeNode {
  public:
   double error(const Policy& p) const final {
     return known(errors_, p.arithmetic, [&] { return proven(bound(p)); });
   }
   bool breaks_down(const Policy& p) const override {
-    return known(breaks_, p.arithmetic, [&] { return Node::breaks_down(p); });
+    return known(breaks_, p.arithmetic, [&] { return TreeNode::breaks_down(p); });
   }
   bool is_met_by(const Policy& p) const override {
-    return known(met_, p.arithmetic, [&] { return Node::is_met_by(p); });
+    return known(met_, p.arithmetic, [&] { return TreeNode::is_met_by(p); });
   }
 
  protected:
-  using Node::Node;
+  using TreeNode::TreeNode;
   virtual double bound(const Policy& p) const = 0;
   virtual Real enclosed(int bits) const = 0;
 
@@ -123,7 +123,7 @@ class Clamped final : public Remembering {
   }
 
  private:
-  static std::optional<Ratio> fraction_of(const Node& x, const std::optional<Scalar>& least,
+  static std::optional<Ratio> fraction_of(const TreeNode& x, const std::optional<Scalar>& least,
                                           const std::optional<Scalar>& most) {
     if (!x.fraction()) return std::nullopt;
     if (least && *x.fraction() < ratio(*least)) return ratio(*least);
@@ -155,7 +155,7 @@ class Bent final : public Remembering {
   }
 
  private:
-  static std::optional<Ratio> fraction_of(const Node& x, const Scalar& alpha, bool is_exponential) {
+  static std::optional<Ratio> fraction_of(const TreeNode& x, const Scalar& alpha, bool is_exponential) {
     if (!x.fraction() || (x.fraction()->numerator < Dyadic{} && is_exponential)) return std::nullopt;
     return x.fraction()->numerator < Dyadic{} ? *x.fraction() * alpha.value() : *x.fraction();
   }
@@ -189,7 +189,7 @@ class Thresholded final : public Remembering {
   }
 
  private:
-  static std::optional<Ratio> fraction_of(const Node& x, const Scalar& limit) {
+  static std::optional<Ratio> fraction_of(const TreeNode& x, const Scalar& limit) {
     if (!x.fraction()) return std::nullopt;
     return *x.fraction() < ratio(limit) ? Ratio{} : *x.fraction();
   }
@@ -208,9 +208,9 @@ class Thresholded final : public Remembering {
   Tree distance_;
 };
 
-class State final : public Node {
+class State final : public TreeNode {
  public:
-  State(const Scalar& returned, DType as) : Node({}, ratio(returned)), as_(format_of(as)) { measure(); }
+  State(const Scalar& returned, DType as) : TreeNode({}, ratio(returned)), as_(format_of(as)) { measure(); }
   double error(const Policy& p) const override {
     const double u = std::ldexp(1.0, as_.unit_exponent()), least = std::ldexp(1.0, as_.smallest_exponent());
     return proven((u * (1 + 2 * u) + p.input_error) * size() + least / 2 + p.lost_input);
@@ -221,22 +221,22 @@ class State final : public Node {
   Format as_;
 };
 
-class Negative final : public Node {
+class Negative final : public TreeNode {
  public:
-  explicit Negative(const Tree& of) : Node({of}, opposite(*of)) { measure(); }
+  explicit Negative(const Tree& of) : TreeNode({of}, opposite(*of)) { measure(); }
   double error(const Policy& p) const override { return operands_[0]->error(p); }
 
  private:
-  static std::optional<Ratio> opposite(const Node& of) {
+  static std::optional<Ratio> opposite(const TreeNode& of) {
     if (!of.fraction()) return std::nullopt;
     return Ratio{} - *of.fraction();
   }
   Real irrational(int bits) const override { return -operands_[0]->value(bits); }
 };
 
-class Leaf final : public Node {
+class Leaf final : public TreeNode {
  public:
-  explicit Leaf(std::unique_ptr<Expression> of) : Node({}), of_(std::move(of)) { measure(); }
+  explicit Leaf(std::unique_ptr<Expression> of) : TreeNode({}), of_(std::move(of)) { measure(); }
   double error(const Policy& p) const override { return of_->error(p); }
   bool breaks_down(const Policy& p) const override { return of_->breaks_down(p); }
   bool is_met_by(const Policy& p) const override { return of_->is_met_by(p); }

@@ -86,8 +86,8 @@ CellKind WindowAxis::kind(Int cell) const {
   return cell < in + after ? CellKind::pad : CellKind::overhang;
 }
 
-Counts counts_of(const WindowAxis& track) {
-  Counts out;
+WindowCounts counts_of(const WindowAxis& track) {
+  WindowCounts out;
   for (Int window = 0; window < track.windows; ++window) {
     Int inside = 0, padded = 0;
     for (Int tap = 0; tap < track.taps; ++tap) {

@@ -24,10 +24,10 @@ struct WindowAxis {
 };
 
 // Cells inside, and inside or padded, of each window of one axis: what an average divides by.
-struct Counts {
+struct WindowCounts {
   std::vector<double> inside, padded;
 };
-Counts counts_of(const WindowAxis& track);
+WindowCounts counts_of(const WindowAxis& track);
 
 // What slides over what: the spatial extents of the input, and the taps of the kernel per axis.
 struct Sliding {

@@ -71,9 +71,9 @@ bool holds(const Format& format, const Scalar& x) {
                          x.exponent >= format.smallest_exponent());
 }
 
-class Operand final : public Node {
+class Operand final : public TreeNode {
  public:
-  explicit Operand(const Scalar& x) : Node({}, ratio(x)), x_(x) { measure(); }
+  explicit Operand(const Scalar& x) : TreeNode({}, ratio(x)), x_(x) { measure(); }
   double error(const Policy& p) const override {
     const double own = p.input_error * size() + p.lost_input;
     return holds(p.nodes, x_) ? own : own + rho(p, size() + own) + lost(p);
@@ -85,10 +85,10 @@ class Operand final : public Node {
   Scalar x_;
 };
 
-class Sum final : public Node {
+class Sum final : public TreeNode {
  public:
   Sum(const Tree& a, const Tree& b, bool subtracts)
-      : Node({a, b}, of_both(a, b, [=](auto& x, auto& y) { return std::optional(subtracts ? x - y : x + y); })),
+      : TreeNode({a, b}, of_both(a, b, [=](auto& x, auto& y) { return std::optional(subtracts ? x - y : x + y); })),
         subtracts_(subtracts) {
     measure();
   }
@@ -105,14 +105,14 @@ class Sum final : public Node {
   bool subtracts_;
 };
 
-class Product final : public Node {
+class Product final : public TreeNode {
  public:
   Product(const Tree& a, const Tree& b, double roundings)
-      : Node({a, b}, of_both(a, b, product)), roundings_(roundings) {
+      : TreeNode({a, b}, of_both(a, b, product)), roundings_(roundings) {
     measure();
   }
   double error(const Policy& p) const override {
-    const Node &a = *operands_[0], &b = *operands_[1];
+    const TreeNode &a = *operands_[0], &b = *operands_[1];
     const double off_a = a.error(p), off_b = b.error(p), off = a.size() * off_b + b.size() * off_a + off_a * off_b;
     return proven(off + rho(p, a.size() * b.size() + off, roundings_) + lost(p));
   }
@@ -122,9 +122,9 @@ class Product final : public Node {
   double roundings_;
 };
 
-class Quotient final : public Node {
+class Quotient final : public TreeNode {
  public:
-  Quotient(const Tree& a, const Tree& b) : Node({a, b}, of_both(a, b, quotient)) { measure(); }
+  Quotient(const Tree& a, const Tree& b) : TreeNode({a, b}, of_both(a, b, quotient)) { measure(); }
   double error(const Policy& p) const override {
     const double off_a = operands_[0]->error(p), off_b = operands_[1]->error(p), least = operands_[1]->least();
     if (!(off_b < least)) return unproven;
@@ -137,9 +137,9 @@ class Quotient final : public Node {
 };
 
 // Is √b, by itself or as b / √b.
-class Root final : public Node {
+class Root final : public TreeNode {
  public:
-  explicit Root(const Tree& b) : Node({b}, b->fraction() ? exact_root(*b->fraction()) : std::nullopt) { measure(); }
+  explicit Root(const Tree& b) : TreeNode({b}, b->fraction() ? exact_root(*b->fraction()) : std::nullopt) { measure(); }
   double error(const Policy& p) const override {
     const double off = root_error(operands_[0]->least(), operands_[0]->error(p));
     return proven(off + rho(p, size() + off, 6) + p.imprecision * size() + lost(p));
@@ -150,9 +150,9 @@ class Root final : public Node {
 };
 
 // Is 1 / √b, as an estimate and a step of Newton's give it.
-class InverseRoot final : public Node {
+class InverseRoot final : public TreeNode {
  public:
-  explicit InverseRoot(const Tree& b) : Node({b}, inverse(*b)) { measure(); }
+  explicit InverseRoot(const Tree& b) : TreeNode({b}, inverse(*b)) { measure(); }
   double error(const Policy& p) const override {
     const double of_root = root_error(operands_[0]->least(), operands_[0]->error(p));
     const double root = std::sqrt(operands_[0]->least()) / raised;
@@ -162,17 +162,17 @@ class InverseRoot final : public Node {
   }
 
  private:
-  static std::optional<Ratio> inverse(const Node& b) {
+  static std::optional<Ratio> inverse(const TreeNode& b) {
     const std::optional<Ratio> root = b.fraction() ? exact_root(*b.fraction()) : std::nullopt;
     return root ? quotient(Ratio{{1, 0}, 1}, *root) : std::nullopt;
   }
   Real irrational(int bits) const override { return Real(Int{1}, bits) / square_root(operands_[0]->value(bits)); }
 };
 
-class Power final : public Node {
+class Power final : public TreeNode {
  public:
   Power(const Tree& b, const Scalar& y)
-      : Node({b}, b->fraction() ? exact_power(*b->fraction(), y) : std::nullopt), y_(y) {
+      : TreeNode({b}, b->fraction() ? exact_power(*b->fraction(), y) : std::nullopt), y_(y) {
     measure();
   }
   double error(const Policy& p) const override {
@@ -192,9 +192,9 @@ class Power final : public Node {
   Scalar y_;
 };
 
-class Drifting final : public Node {
+class Drifting final : public TreeNode {
  public:
-  Drifting(const Tree& of, double roundings) : Node({of}, of->fraction()), roundings_(roundings) { measure(); }
+  Drifting(const Tree& of, double roundings) : TreeNode({of}, of->fraction()), roundings_(roundings) { measure(); }
   double error(const Policy& p) const override {
     const double off = operands_[0]->error(p);
     return p.level == Level::widest ? proven(off + rho(p, size() + off, roundings_)) : off;
@@ -204,15 +204,15 @@ class Drifting final : public Node {
   double roundings_;
 };
 
-class Either final : public Node {
+class Either final : public TreeNode {
  public:
-  Either(const Tree& a, const Tree& b) : Node({a, b}, a->fraction()) { measure(); }
+  Either(const Tree& a, const Tree& b) : TreeNode({a, b}, a->fraction()) { measure(); }
   double error(const Policy& p) const override { return std::max(operands_[0]->error(p), operands_[1]->error(p)); }
 };
 
-class InFormat final : public Node {
+class InFormat final : public TreeNode {
  public:
-  InFormat(const Tree& of, std::optional<DType> stash) : Node({of}, of->fraction()), stash_(stash) { measure(); }
+  InFormat(const Tree& of, std::optional<DType> stash) : TreeNode({of}, of->fraction()), stash_(stash) { measure(); }
   double error(const Policy& p) const override { return operands_[0]->error(inside(p)); }
   bool breaks_down(const Policy& p) const override { return operands_[0]->breaks_down(inside(p)); }
 
@@ -230,14 +230,14 @@ class InFormat final : public Node {
   std::optional<DType> stash_;
 };
 
-class Cast final : public Node {
+class Cast final : public TreeNode {
  public:
-  Cast(const Tree& of, DType to) : Node({of}, of->fraction()), to_(format_of(to)) { measure(); }
+  Cast(const Tree& of, DType to) : TreeNode({of}, of->fraction()), to_(format_of(to)) { measure(); }
   double error(const Policy& p) const override {
     const double off = operands_[0]->error(p);
     return proven(off + rho(in(p), size() + off) + lost(in(p)));
   }
-  bool breaks_down(const Policy& p) const override { return Node::breaks_down(in(p)); }
+  bool breaks_down(const Policy& p) const override { return TreeNode::breaks_down(in(p)); }
 
  private:
   Policy in(Policy p) const {
@@ -249,12 +249,12 @@ class Cast final : public Node {
 
 }  // namespace
 
-Node::Node(std::vector<Tree> operands, std::optional<Ratio> fraction)
+TreeNode::TreeNode(std::vector<Tree> operands, std::optional<Ratio> fraction)
     : operands_(std::move(operands)), fraction_(std::move(fraction)) {}
 
-Real Node::irrational(int bits) const { return operands_.front()->value(bits); }
+Real TreeNode::irrational(int bits) const { return operands_.front()->value(bits); }
 
-void Node::measure() {
+void TreeNode::measure() {
   const Real known = value(96);
   size_ = known.size();
   if (!known.is_bounded() || (!known.is_positive() && !known.is_negative())) return;
@@ -263,14 +263,14 @@ void Node::measure() {
 }
 
 // Tells whether a node overflows, of which no number comes.
-bool Node::breaks_down(const Policy& p) const {
+bool TreeNode::breaks_down(const Policy& p) const {
   for (const Tree& each : operands_)
     if (each->breaks_down(p)) return true;
   const double off = error(p);
   return !operands_.empty() && std::isfinite(off) && !(size_ + off < std::ldexp(1.0, p.nodes.max_exponent));
 }
 
-bool Node::is_met_by(const Policy& p) const {
+bool TreeNode::is_met_by(const Policy& p) const {
   const bool is_plain = !p.takes_logarithm && !p.is_unshifted;
   return is_plain || std::ranges::any_of(operands_, [&](const Tree& each) { return each->is_met_by(p); });
 }
@@ -381,11 +381,11 @@ struct Moments {
 };
 
 // A moment of a group: its error is worked out once under each policy, whatever elements ask for it.
-class Moment final : public Node {
+class Moment final : public TreeNode {
  public:
   using Of = double (Moments::*)(const Policy&) const;
   Moment(std::shared_ptr<const Moments> moments, const Ratio& value, Of of)
-      : Node({}, value), moments_(std::move(moments)), of_(of) {
+      : TreeNode({}, value), moments_(std::move(moments)), of_(of) {
     measure();
   }
   double error(const Policy& p) const override {
@@ -411,14 +411,14 @@ class Moment final : public Node {
 };
 
 // x k + (b - mean k), whose exact value is the other form's.
-class Folded final : public Node {
+class Folded final : public TreeNode {
  public:
   Folded(const Tree& x, const Tree& mean, const Tree& k, const Tree& b)
-      : Node({x, mean, k, b}, ((x - mean) * k + b)->fraction()), apart_(x - mean), exact_(apart_ * k + b) {
+      : TreeNode({x, mean, k, b}, ((x - mean) * k + b)->fraction()), apart_(x - mean), exact_(apart_ * k + b) {
     measure();
   }
   double error(const Policy& p) const override {
-    const Node &x = *operands_[0], &mean = *operands_[1], &k = *operands_[2], &b = *operands_[3];
+    const TreeNode &x = *operands_[0], &mean = *operands_[1], &k = *operands_[2], &b = *operands_[3];
     const double of_mean = mean.error(p), of_k = k.error(p), of_x = x.error(p), of_b = b.error(p), u = p.unit();
     const double rounded = 3 * u * (1 + 4 * u) * (x.size() + mean.size() + of_mean + of_x);
     const double off = apart_->size() * of_k + (k.size() + of_k) * (of_mean + of_x + rounded) + of_b;

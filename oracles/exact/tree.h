@@ -18,11 +18,11 @@
 
 namespace assay::oracles {
 
-class Node;
-using Tree = std::shared_ptr<const Node>;
+class TreeNode;
+using Tree = std::shared_ptr<const TreeNode>;
 
 // One node of an expression: what it is exactly, and how far a legitimate evaluation may miss it.
-class Node : public Expression {
+class TreeNode : public Expression {
  public:
   Real value(int bits) const final { return fraction_ ? Real(*fraction_, bits) : irrational(bits); }
   bool breaks_down(const Policy& policy) const override;
@@ -34,7 +34,7 @@ class Node : public Expression {
   double least() const { return least_; }  // |v|, or a little less
 
  protected:
-  explicit Node(std::vector<Tree> operands, std::optional<Ratio> fraction = std::nullopt);
+  explicit TreeNode(std::vector<Tree> operands, std::optional<Ratio> fraction = std::nullopt);
   virtual Real irrational(int bits) const;  // that of the first operand
   void measure();                           // what is known of |v|; at the end of a constructor
 

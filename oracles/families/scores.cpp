@@ -12,13 +12,18 @@
 namespace assay::oracles {
 namespace {
 
-class Share final : public Node {
+double nearly(const Tree& tree) {
+  if (tree->fraction()) return approximate(*tree->fraction());
+  return tree->value(96).is_negative() ? -tree->size() : tree->size();
+}
+
+class Share final : public TreeNode {
  public:
-  Share(const std::vector<Tree>& scores, std::size_t own) : Node(scores, fraction_of(scores)), own_(own) {
-    for (const Tree& each : scores) sizes_.push_back(approximate(*each->fraction()));
+  Share(const std::vector<Tree>& scores, std::size_t own) : TreeNode(scores, fraction_of(scores)), own_(own) {
+    for (const Tree& each : scores) sizes_.push_back(nearly(each));
     measure();
   }
-  bool is_met_by(const Policy& p) const override { return !p.takes_logarithm && Node::is_met_by(p); }
+  bool is_met_by(const Policy& p) const override { return !p.takes_logarithm && TreeNode::is_met_by(p); }
   double error(const Policy& p) const override {
     const double largest = *std::ranges::max_element(sizes_);
     double worst = 0, sum = 0, off = 0, of_own = 0, own = 0;
@@ -46,7 +51,7 @@ class Share final : public Node {
  private:
   static std::optional<Ratio> fraction_of(const std::vector<Tree>& scores) {
     for (const Tree& each : scores)
-      if (!(*each->fraction() == *scores.front()->fraction())) return std::nullopt;
+      if (!each->fraction() || !(*each->fraction() == *scores.front()->fraction())) return std::nullopt;
     return Ratio{{1, 0}, static_cast<Int>(scores.size())};
   }
   Real irrational(int bits) const override {
@@ -175,13 +180,9 @@ class LabelsAnswer final : public Answer {
   Shape shape() const override { return {model_->batch()}; }
   DType dtype() const override { return texts_.empty() ? DType::i64 : DType::string; }
   Element element(Int index) const override {
-    const std::string post = model_->post();
-    if (post == "PROBIT" || post == "SOFTMAX_ZERO") return undefined("G54", "labels of scores as they are transformed");
-    const ScoreRow row = model_->compared(index, readings_);
-    for (const Score& each : row.scores)
-      if (!each.open_by.empty()) return undefined(each.open_by, "a score that nothing is said of");
-    const std::vector<std::size_t> all = candidates(row);
-    if (all.empty()) return undefined("G53", "scores that are no numbers");
+    const Choice choice = model_->choice(index, readings_);
+    if (choice.index() == 1) return std::get<Element>(choice);
+    const std::vector<std::size_t>& all = std::get<0>(choice);
     if (texts_.empty()) {
       if (all.size() == 1) return exactly(scalar(numbers_[all.front()]), DType::i64);
       std::vector<Scalar> options;
@@ -198,38 +199,51 @@ class LabelsAnswer final : public Answer {
   std::vector<ProofTerm> taps(Int) const override { return {}; }
 
  private:
-  // Returns the labels whose score may be the largest, the largest one first; none where some score is no number. Once
-  // they are transformed by a function of 10 bits, scores may be equal that differ by less than 0.3, or lie beyond ±5
-  // (LOGISTIC).
-  std::vector<std::size_t> candidates(const ScoreRow& row) const {
-    std::vector<Policy> policies = required_policies(DType::f32);
-    std::ranges::copy(wider_policies(DType::f32), std::back_inserter(policies));
-    if (model_->multiplies()) policies.push_back(coarse(DType::f32));
-    std::vector<double> values, errors;
-    for (const Score& each : row.scores) {
-      if (!each.tree) return {};
-      values.push_back(approximate(*each.tree->fraction()));
-      errors.push_back(0x1p-40 * each.tree->size());
-      for (const Policy& p : policies) errors.back() = std::max(errors.back(), each.tree->error(p));
-    }
-    const std::string post = model_->post();
-    const auto best = static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
-    std::vector<std::size_t> all{best};
-    for (std::size_t k = 0; k < values.size(); ++k) {
-      const bool saturates = post == "LOGISTIC" && (values[k] > 5 || values[best] < -5);
-      const double margin = errors[best] + errors[k] + (post == "NONE" ? 0 : 0.3);
-      if (k != best && (saturates || !(values[best] - values[k] > margin))) all.push_back(k);
-    }
-    return all;
-  }
-
   SharedModel model_;
   Readings readings_;
   Texts texts_;
   Ints numbers_;
 };
 
+// Returns the labels whose score may be the largest, the largest one first; none where some score is no number. Once
+// they are transformed by a function of 10 bits, scores may be equal that differ by less than 0.3, or lie beyond ±5
+// (LOGISTIC).
+std::vector<std::size_t> largest(const ScoreRow& row, const std::string& post, bool multiplies) {
+  std::vector<double> values, errors;
+  for (const Score& each : row.scores) {
+    if (!each.tree) return {};
+    values.push_back(nearly(each.tree));
+    errors.push_back(worst_error(each.tree, multiplies));
+  }
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
+  std::vector<std::size_t> all{best};
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const bool saturates = post == "LOGISTIC" && (values[k] > 5 || values[best] < -5);
+    const double margin = errors[best] + errors[k] + (post == "NONE" ? 0 : 0.3);
+    if (k != best && (saturates || !(values[best] - values[k] > margin))) all.push_back(k);
+  }
+  return all;
+}
+
 }  // namespace
+
+double worst_error(const Tree& score, bool multiplies) {
+  double worst = 0x1p-40 * score->size();
+  for (const Policy& p : required_policies(DType::f32)) worst = std::max(worst, score->error(p));
+  for (const Policy& p : wider_policies(DType::f32)) worst = std::max(worst, score->error(p));
+  return multiplies ? std::max(worst, score->error(coarse(DType::f32))) : worst;
+}
+
+Choice ScoreModel::choice(Int n, const Readings& readings) const {
+  if (post() == "PROBIT" || post() == "SOFTMAX_ZERO")
+    return undefined("G54", "labels of scores as they are transformed");
+  const ScoreRow row = compared(n, readings);
+  for (const Score& each : row.scores)
+    if (!each.open_by.empty()) return undefined(each.open_by, "a score that nothing is said of");
+  std::vector<std::size_t> all = largest(row, post(), multiplies());
+  if (all.empty()) return undefined("G53", "scores that are no numbers");
+  return all;
+}
 
 void ScoreTerms::add(const Scalar& a) {
   is_nothing_ = is_nothing_ && a.is_zero();

@@ -17,6 +17,7 @@
 
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace assay::oracles {
@@ -42,6 +43,12 @@ class ScoreTerms {
 };
 Score opposite(const Score& score);
 
+// Bounds how far a score may be off in any admitted arithmetic, that of inputs of bf16 where some are multiplied.
+double worst_error(const Tree& score, bool multiplies);
+
+// The labels that are right, the likeliest first; or why they are open.
+using Choice = std::variant<std::vector<std::size_t>, Element>;
+
 struct ScoreRow {
   std::vector<Score> scores;
   std::string shares_open_by = {};  // the ruling by which shares are open, and what is made of what is no number
@@ -57,6 +64,8 @@ class ScoreModel {
   virtual ScoreRow row(Int n, const Readings& readings) const = 0;
   // Those whose largest is the label.
   virtual ScoreRow compared(Int n, const Readings& readings) const { return row(n, readings); }
+  // Chooses the labels of a row: those that may have the largest score, transformed or not.
+  virtual Choice choice(Int n, const Readings& readings) const;
   virtual std::vector<ProofTerm> taps(Int n) const = 0;
   virtual std::string post() const = 0;
   // Tells whether elements of X are multiplied.

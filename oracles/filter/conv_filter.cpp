@@ -487,20 +487,20 @@ class ConvTiles final : public TileDetails {
   std::vector<Int> weight_levels_;
 };
 
-Strides dense(Int batch, Int channel, Int step, std::span<const Int> plane) {
-  Strides out{batch, channel, std::vector<Int>(plane.size())};
+PlaneStrides dense(Int batch, Int channel, Int step, std::span<const Int> plane) {
+  PlaneStrides out{batch, channel, std::vector<Int>(plane.size())};
   for (std::size_t i = plane.size(); i-- > 0; step *= plane[i]) out.cell[i] = step;
   return out;
 }
 
 }  // namespace
 
-Strides channels_first(Int channels, std::span<const Int> plane) {
+PlaneStrides channels_first(Int channels, std::span<const Int> plane) {
   const Int cells = volume(plane);
   return dense(channels * cells, cells, 1, plane);
 }
 
-Strides channels_last(Int channels, std::span<const Int> plane) {
+PlaneStrides channels_last(Int channels, std::span<const Int> plane) {
   return dense(channels * volume(plane), 1, channels, plane);
 }
 

@@ -19,19 +19,19 @@
 namespace assay::oracles {
 
 // Where the elements of a tensor lie, channels first or last: distances in elements.
-struct Strides {
+struct PlaneStrides {
   Int batch = 0, channel = 0;
   std::vector<Int> cell;  // per spatial axis
   Int group = 0;          // beyond the channels of the groups before
 };
-Strides channels_first(Int channels, std::span<const Int> plane);
-Strides channels_last(Int channels, std::span<const Int> plane);
+PlaneStrides channels_first(Int channels, std::span<const Int> plane);
+PlaneStrides channels_last(Int channels, std::span<const Int> plane);
 
 struct ConvFilter {
   std::vector<WindowAxis> tracks;
   Int batch = 1, groups = 1, depth = 1, maps = 1;  // channels and output maps per group
   const Tensor* x = nullptr;
-  Strides from;
+  PlaneStrides from;
   double x_zero = 0;         // subtracted from every cell in the input
   Weights weights;           // of an x of 8 bits and without sizes whole numbers up to 255
   std::vector<double> bias;  // per map of all groups, or none

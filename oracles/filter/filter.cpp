@@ -87,7 +87,7 @@ void set_granularity(MapBounds& m, const Granularity& granularity, bool in_pairs
 class ElementFilter {
  public:
   // `coarsest`: per map, the coarsest lowest bit of a weight.
-  ElementFilter(const Tensor& got, const FilterOptions& how, const Strides& to, std::span<const double> coarsest,
+  ElementFilter(const Tensor& got, const FilterOptions& how, const PlaneStrides& to, std::span<const double> coarsest,
                 Enclosing enclosing, const MapBounds& bounds, const Granularity& granularity = {})
       : got_(got),
         how_(how),
@@ -271,7 +271,7 @@ class ElementFilter {
 
   const Tensor& got_;
   const FilterOptions& how_;
-  const Strides& to_;
+  const PlaneStrides& to_;
   std::span<const double> coarsest_;
   Enclosing enclosing_;
   double doubled_;
@@ -322,7 +322,7 @@ class Windows {
 
  private:
   const Sums& sums_;
-  std::vector<Counts> counts_;
+  std::vector<WindowCounts> counts_;
   Int first_ = -1;
 };
 
@@ -404,7 +404,7 @@ std::optional<FilterResult> screen(Deformed samples, const Tensor& got, const Fi
     m.error = (terms * terms + 8 * terms + 1024) * 0x1p-106 * (1 + 0x1p-10);
   else
     m.displaced = 0x1p-29;
-  Strides to = channels_first(samples.groups * samples.maps, windows_of(samples.tracks));
+  PlaneStrides to = channels_first(samples.groups * samples.maps, windows_of(samples.tracks));
   ElementFilter screener(got, how, to, coarsest, {.in_pairs = samples.pairs, .deforms = true}, m);
   screener.terms.assign(static_cast<std::size_t>(chunk), roundings);
   screener.divisors.assign(static_cast<std::size_t>(chunk), 1.0);

@@ -91,7 +91,7 @@ class Sampler {
 // What an operator whose output is a sum of products gives to be screened.
 struct Sums {
   ConvFilter sweep;
-  Strides to;  // of the output
+  PlaneStrides to;  // of the output
   bool averaged = false, counts_padding = false;
 };
 // None where the filter does not apply: an operand that is infinite or NaN, more terms than it bounds, f64 where a

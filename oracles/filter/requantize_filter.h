@@ -16,7 +16,7 @@ namespace assay::oracles {
 // too, ties are decided as well.
 struct RequantizeFilter {
   ConvFilter sweep;  // without sizes
-  Strides to;
+  PlaneStrides to;
   std::vector<double> scale;  // M' per map
   std::vector<bool> exact;    // per map: |a| < 2^32 times M' is M' itself and exact
   double zero = 0, low = 0, high = 0;

@@ -84,10 +84,10 @@ bool holds(const Format& format, const Ratio& x) {
 }
 
 // Holds a score, and a bias that is added to it.
-class Score final : public Node {
+class Score final : public TreeNode {
  public:
   Score(const Products& of, const Scale& scale, DType type, const Dyadic& bias = {})
-      : Node({}, fraction_of(of, scale, bias)),
+      : TreeNode({}, fraction_of(of, scale, bias)),
         of_(of),
         scale_(scale),
         type_(format_of(type)),
@@ -150,9 +150,9 @@ class Score final : public Node {
 };
 
 // Evaluates in f64, whatever what follows is cast to.
-class Before final : public Node {
+class Before final : public TreeNode {
  public:
-  explicit Before(const Tree& of) : Node({of}, of->fraction()) { measure(); }
+  explicit Before(const Tree& of) : TreeNode({of}, of->fraction()) { measure(); }
   double error(const Policy& p) const override { return operands_[0]->error(outside(p)); }
   bool breaks_down(const Policy& p) const override { return operands_[0]->breaks_down(outside(p)); }
 

@@ -66,7 +66,7 @@ struct Whole {
   }
 };
 
-class Determinant final : public Node {
+class Determinant final : public TreeNode {
  public:
   static Tree of(const std::vector<Scalar>& x, std::size_t n) {
     int exponent = 0;
@@ -81,7 +81,7 @@ class Determinant final : public Node {
   }
 
   Determinant(const std::vector<Scalar>& x, const Whole& whole, int exponent)
-      : Node({}, scaled(whole.determinant(), whole.n, exponent)), rows_(static_cast<double>(whole.n)) {
+      : TreeNode({}, scaled(whole.determinant(), whole.n, exponent)), rows_(static_cast<double>(whole.n)) {
     measure();
     cofactors_ = size_of(scaled(whole.sum_of_cofactors(), whole.n - 1, exponent));
     if (whole.n <= 4) permanent_ = size_of(scaled(whole.permanent(), whole.n, exponent));
@@ -109,7 +109,7 @@ class Determinant final : public Node {
     return !(most < std::ldexp(1.0, p.working.max_exponent)) ||
            (!fraction()->is_zero() && !(least >= std::ldexp(1.0, p.working.min_exponent)));
   }
-  bool is_met_by(const Policy& p) const override { return Node::is_met_by(p) && p.is_fused(); }
+  bool is_met_by(const Policy& p) const override { return TreeNode::is_met_by(p) && p.is_fused(); }
 
  private:
   static Ratio scaled(const Integer& whole, std::size_t n, int exponent) {

@@ -212,7 +212,7 @@ class GridAnswer final : public Answer {
     for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
       const SampledAxis& along = axes_[axis];
       Coordinate x = at[axis].x;
-      const Ratio first = Ratio() - half, last = ratio(along.extent) - half;
+      const Ratio first = along.aligns ? Ratio() : Ratio() - half, last = first + along.length();
       const bool clamps = is_cubic && along.padding == "border" && readings_.of("M33") == "clamp-coordinate";
       if (clamps && x.at < first) x.at = {};
       if (clamps && last < x.at) x.at = ratio(along.extent - 1);

@@ -86,7 +86,7 @@ class ResponseAnswer final : public TreeAnswer {
   }
 
   // Returns how many roundings of the base a sum that is carried along the channels may be off by; none beyond 2^8.
-  double carried(Int index, const Node& own) const {
+  double carried(Int index, const TreeNode& own) const {
     double most = 0;
     for (const Int channel : channels(index)) {
       double squares = 0;

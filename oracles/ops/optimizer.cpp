@@ -14,9 +14,9 @@ namespace assay::oracles {
 namespace {
 
 // Bounds a power that may be a product of so many factors.
-class Repeated final : public Node {
+class Repeated final : public TreeNode {
  public:
-  Repeated(const Tree& of, double factors) : Node({of}, of->fraction()), factors_(factors) { measure(); }
+  Repeated(const Tree& of, double factors) : TreeNode({of}, of->fraction()), factors_(factors) { measure(); }
   double error(const Policy& p) const override {
     const double off = operands_[0]->error(p);
     return proven(std::max(off, gamma_of(factors_, p.unit()) * size()) + factors_ * lost(p));

@@ -184,12 +184,13 @@ Integer total_of(const GroupPoint& p, Integer (*term)(const Scalar&)) {
   return sum;
 }
 
-// Integer division that truncates, and by the readings of N6 otherwise.
-Integer mean_of(const GroupPoint& p, const Integer& sum) {
-  const Integer n = std::ssize(p.x), down = sum >= 0 ? sum / n : -((-sum + n - 1) / n);
-  if (p.reads("N6", "floor")) return down;
-  if (p.reads("N6", "nearest")) return 2 * (sum - down * n) > n ? down + 1 : down;
-  return sum / n;
+// Divides integers: truncates, and by the readings of N6 otherwise. The nearest of a tie is either neighbour.
+std::vector<Scalar> means_of(const GroupPoint& p, const Integer& sum) {
+  const Integer n = std::ssize(p.x), down = sum >= 0 ? sum / n : -((-sum + n - 1) / n), twice = 2 * (sum - down * n);
+  if (p.reads("N6", "floor")) return {integer(down)};
+  if (!p.reads("N6", "nearest")) return {integer(sum / n)};
+  if (twice == n) return {integer(down), integer(down + 1)};
+  return {integer(twice > n ? down + 1 : down)};
 }
 
 // What a number is cut to that is computed in f32 (N8).
@@ -241,10 +242,11 @@ GroupValue mean(const GroupPoint& p) {
   if (p.x.empty()) return undefined("N46", "the mean of no element");
   if (is_float(p.dtype)) return dot<false, true>(p);
   const Integer total = total_of(p, whole);
-  if (fits(p.dtype, total)) return exactly(integer(mean_of(p, total)), p.dtype);
-  std::vector<Scalar> all{integer(mean_of(p, total))};
-  for (const Scalar& left : {wrapped(p.dtype, total), saturated(p.dtype, total)})
-    all.push_back(integer(mean_of(p, whole(left))));
+  std::vector<Scalar> all = means_of(p, total);
+  if (fits(p.dtype, total) && all.size() == 1) return exactly(all[0], p.dtype);
+  if (!fits(p.dtype, total))
+    for (const Scalar& left : {wrapped(p.dtype, total), saturated(p.dtype, total)})
+      std::ranges::move(means_of(p, whole(left)), std::back_inserter(all));
   return one_of("N6", std::move(all));
 }
 

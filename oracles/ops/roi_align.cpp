@@ -162,9 +162,9 @@ struct Bin {
   }
 };
 
-class Pooled final : public Node {
+class Pooled final : public TreeNode {
  public:
-  explicit Pooled(Bin bin) : Node({}, value_of(bin)), bin_(std::move(bin)) { measure(); }
+  explicit Pooled(Bin bin) : TreeNode({}, value_of(bin)), bin_(std::move(bin)) { measure(); }
 
   double error(const Policy& p) const override {
     const double of_rows = bin_.down.drift(p), of_columns = bin_.along.drift(p), u = p.unit();
@@ -198,7 +198,7 @@ class Pooled final : public Node {
     });
     return !(2 * std::max(sum, largest) < std::ldexp(1.0, p.nodes.max_exponent));
   }
-  bool is_met_by(const Policy& p) const override { return Node::is_met_by(p) && p.is_fused(); }
+  bool is_met_by(const Policy& p) const override { return TreeNode::is_met_by(p) && p.is_fused(); }
 
  private:
   static Ratio value_of(const Bin& bin) {

@@ -11,6 +11,7 @@
 #include "oracles/rules/pool.h"
 #include "reference/flat_index.h"
 #include "reference/operator.h"
+#include "reference/sequence.h"
 
 #include <algorithm>
 #include <limits>
@@ -129,6 +130,10 @@ bool are_alike_around(const Element& a, const Element& b) {
   if (!are_alike(a, b) || !a.nearest || !b.nearest || !a.required.range || !b.required.range) return are_alike(a, b);
   return same(*a.nearest, *b.nearest) && same(a.required.range->lower, b.required.range->lower) &&
          same(a.required.range->upper, b.required.range->upper);
+}
+
+std::vector<Shape> shapes_of(const Answers& answers) {
+  return transformed<Shape>(answers, [](const std::unique_ptr<Answer>& each) { return each->shape(); });
 }
 
 bool are_alike(std::span<const Element> ruled, const Answers& answers, Int most, bool around) {
@@ -419,17 +424,22 @@ Oracle with_touched(Oracle oracle) {
       if (may_differ(use)) ids.push_back(use.id);
     if (ids.empty()) return ids;
     std::optional<Shape> ruled_shape;
+    std::vector<Shape> ruled_shapes;
     std::vector<Element> ruled;
     {
       const ReadRulings read;
       ruled_shape = shape(call, {});
-      ruled = elements(answer(call, *in, {}, {}), most);
+      const Answers answers = answer(call, *in, {}, {});
+      ruled_shapes = shapes_of(answers);
+      ruled = elements(answers, most);
       std::erase_if(ids, [&](const std::string& id) { return !read.contains(id); });
     }
     std::erase_if(ids, [&](const std::string& id) {
       return std::ranges::none_of(departures(call.definition(), {id}), [&](const Readings& readings) {
         if (shape(call, readings) != ruled_shape) return true;
-        return readings.of(id) != "refuse" && !are_alike(ruled, answer(call, *in, readings, {}), most, id == "A16");
+        if (readings.of(id) == "refuse") return false;
+        const Answers answers = answer(call, *in, readings, {});
+        return shapes_of(answers) != ruled_shapes || !are_alike(ruled, answers, most, id == "A16");
       });
     });
     in_order(ids);

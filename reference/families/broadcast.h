@@ -134,8 +134,8 @@ Kernel summed(F f) {
 // What a sum or a product of two elements is computed in: a double is rounded to float16 and bfloat16 as if there were
 // no double, and integers are taken modulo 2^64.
 template <Number T>
-using Computed = std::conditional_t<std::is_integral_v<T>, std::uint64_t,
-                                    std::conditional_t<std::is_same_v<T, float>, float, double>>;
+using ComputedIn = std::conditional_t<std::is_integral_v<T>, std::uint64_t,
+                                      std::conditional_t<std::is_same_v<T, float>, float, double>>;
 
 // Returns the kernel of C[i] = f(A[i], B[i]) or, where f reads attributes, f(call)(A[i], B[i]), A and B of one type: of
 // bool where that returns bool, else of theirs.

@@ -6,6 +6,47 @@
 #include <algorithm>
 
 namespace assay {
+namespace {
+
+// Returns where in the input the i-th position stands.
+Int place(const Strides& at, Int i) {
+  Int place = at.first;
+  for (std::size_t axis = at.extents.size(); axis-- > 0; i /= at.extents[axis])
+    place += i % at.extents[axis] * at.steps[axis];
+  return place;
+}
+
+// Copies a matrix whose elements lie so many steps apart; where rows lie closer than columns, in tiles, so that all of
+// what is read with an element is used while it is at hand.
+template <class T>
+void copy_matrix(const T* from, Int rows, Int columns, Int row_step, Int column_step, T* to) {
+  const Int tile = std::abs(row_step) < std::abs(column_step) ? 16 : std::max(rows, columns);
+  for (Int top = 0; top < rows; top += tile)
+    for (Int left = 0; left < columns; left += tile)
+      for (Int row = top; row < std::min(rows, top + tile); ++row)
+        for (Int column = left; column < std::min(columns, left + tile); ++column)
+          to[row * columns + column] = from[row * row_step + column * column_step];
+}
+
+// Copies what is no run: elements that lie apart along the last axis.
+Tensor scattered(const Tensor& x, TensorType type, Strides at) {
+  const auto take = [](Ints& all) {
+    const Int last = all.back();
+    all.pop_back();
+    return last;
+  };
+  const Int columns = take(at.extents), column_step = take(at.steps);
+  const Int rows = at.extents.empty() ? 1 : take(at.extents), row_step = at.steps.empty() ? 0 : take(at.steps);
+  Tensor y = Tensor::to_be_written(std::move(type));
+  for_type(y.dtype(), [&]<class T>() {
+    T* to = y.as<T>().data();
+    for (Int i = 0; to != y.as<T>().data() + y.elements(); ++i, to += rows * columns)
+      copy_matrix(x.as<T>().data() + place(at, i), rows, columns, row_step, column_step, to);
+  });
+  return y;
+}
+
+}  // namespace
 
 Inference moved_to(ShapeFunction shape) {
   return [shape = std::move(shape)](const Call& call) {
@@ -49,6 +90,16 @@ Tensor in_runs(const Tensor& x, TensorType type, Int run, const std::function<In
   return y;
 }
 
+Tensor in_runs(const Tensor& x, TensorType type, Int run, const Ints& places, Int block) {
+  Tensor y = Tensor::to_be_written(std::move(type));
+  for_type(y.dtype(), [&]<class T>() {
+    const T* from = x.as<T>().data();
+    for (T *to = y.as<T>().data(), *end = to + y.elements(); to != end; from += block)
+      for (const Int place : places) to = run == 1 ? (*to = from[place], to + 1) : std::copy_n(from + place, run, to);
+  });
+  return y;
+}
+
 Kernel strided(Strides (*of)(const Call&)) {
   return [of](const Call& call, Inputs in) {
     Strides at = of(call);
@@ -57,12 +108,8 @@ Kernel strided(Strides (*of)(const Call&)) {
       run *= at.extents.back();
       at.extents.pop_back();
     }
-    return in_runs(*in[0], *call.definition().infer(call).front(), run, [&](Int i) {
-      Int place = at.first;
-      for (std::size_t axis = at.extents.size(); axis-- > 0; i /= at.extents[axis])
-        place += i % at.extents[axis] * at.steps[axis];
-      return place;
-    });
+    if (run == 1 && !at.extents.empty()) return scattered(*in[0], *call.definition().infer(call).front(), at);
+    return in_runs(*in[0], *call.definition().infer(call).front(), run, [&](Int i) { return place(at, i); });
   };
 }
 

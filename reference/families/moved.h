@@ -33,6 +33,8 @@ Kernel strided(Strides (*of)(const Call&));
 
 // Copies runs of elements: the i-th is that of x which starts at source(i); zeros where that is negative.
 Tensor in_runs(const Tensor& x, TensorType type, Int run, const std::function<Int(Int)>& source);
+// The same of runs that start at these places in x, and in every block of so many elements behind.
+Tensor in_runs(const Tensor& x, TensorType type, Int run, const Ints& places, Int block);
 
 // The default of a list that is empty where it is left out.
 Ints no_entries(const Call& call);

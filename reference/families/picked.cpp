@@ -41,18 +41,49 @@ Tensor picked(const Tensor& x, const std::vector<Ints>& along, const Tensor& fil
   for (const Ints& each : along) shape.push_back(std::ssize(each));
   Tensor y({x.dtype(), shape});
   for_type(x.dtype(), [&]<class T>() {
-    for (Int i = 0; T & element : y.as<T>()) {
-      Int place = 0, rest = i++;
+    const T* const from = x.as<T>().data();
+    const T outside = fill.elements() > 0 ? fill.as<T>()[0] : T();
+    const Ints only{0}, &last = along.empty() ? only : along.back();
+    auto to = y.as<T>().begin();
+    for (Int row = 0; to != y.as<T>().end(); ++row) {
+      Int place = 0, rest = row;
       bool is_inside = true;
-      for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) {
+      for (std::size_t axis = std::max<std::size_t>(along.size(), 1) - 1; axis-- > 0; rest /= shape[axis]) {
         const Int at = along[axis][static_cast<std::size_t>(rest % shape[axis])];
         is_inside = is_inside && at >= 0;
         place += at * steps[axis];
       }
-      element = is_inside ? x.as<T>()[static_cast<std::size_t>(place)] : fill.as<T>()[0];
+      for (const Int at : last) *to++ = is_inside && at >= 0 ? from[place + at] : outside;
     }
   });
   return y;
+}
+
+std::vector<double> blended(std::vector<double> x, const Shape& shape,
+                            const std::vector<std::vector<std::vector<AxisTap>>>& taps) {
+  // The innermost axis first: what those before it have in common is added up of its sums.
+  Int behind = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0; behind *= std::ssize(taps[axis])) {
+    const Int in = shape[axis];
+    const auto stays = [&](const std::vector<AxisTap>& each) {
+      return each.size() == 1 && each[0].at == &each - taps[axis].data() && each[0].weight == 1;
+    };
+    const bool is_last = axis + 1 == shape.size();  // adds 0 to -0, whatever its taps
+    if (!is_last && std::ssize(taps[axis]) == in && std::ranges::all_of(taps[axis], stays)) continue;
+    const Int lines = std::ssize(x) / in / behind;
+    std::vector<double> y(static_cast<std::size_t>(lines * std::ssize(taps[axis]) * behind));
+    double* to = y.data();
+    for (Int line = 0; line < lines; ++line)
+      for (const std::vector<AxisTap>& each : taps[axis])
+        for (Int i = 0; i < behind; ++i) {
+          double sum = 0;
+          for (const AxisTap& tap : each)
+            sum += tap.weight * x[static_cast<std::size_t>((line * in + tap.at) * behind + i)];
+          *to++ = sum;
+        }
+    x = std::move(y);
+  }
+  return x;
 }
 
 }  // namespace assay

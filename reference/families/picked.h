@@ -21,4 +21,13 @@ std::vector<double> reals(const Call& call, std::string_view input);
 // `fill` where one of these is negative.
 Tensor picked(const Tensor& x, const std::vector<Ints>& along, const Tensor& fill);
 
+// An element along an axis, and what it counts for.
+struct AxisTap {
+  Int at;
+  double weight;
+};
+// Adds up, axis by axis, the taps of each output along it.
+std::vector<double> blended(std::vector<double> x, const Shape& shape,
+                            const std::vector<std::vector<std::vector<AxisTap>>>& taps);
+
 }  // namespace assay

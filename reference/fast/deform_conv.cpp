@@ -123,7 +123,7 @@ Samples<A> samples_of(const Window& window, const engine::Piece& piece, const A*
 // Images with their channels side by side at every cell.
 template <class A>
 std::vector<A> channels_last(std::span<const A> x, Int images, Int channels, Int x_plane) {
-  std::vector<A> last(x.size() + engine::Interpolation<A>::behind);
+  std::vector<A> last(x.size() + engine::CornerSampling<A>::behind);
   for (Int n = 0; n < images; ++n)
     engine::transpose(x.data() + n * channels * x_plane, channels, x_plane, last.data() + n * channels * x_plane,
                       channels);
@@ -156,17 +156,17 @@ bool deform(const Convolution& conv, const engine::Extent& extent, Int offset_gr
                                                mask.empty() ? nullptr : mask.data() + displaced);
       for (Int tap = 0; tap < plan.taps; ++tap) {
         const Int at = tap * piece.count;
-        engine::sample(engine::Interpolation<A>{.x = cells.data() + piece.image * conv.channels * x_plane + channel,
-                                                .channels = conv.channels,
-                                                .sampled = next - channel,
-                                                .corners = samples.corners,
-                                                .count = piece.count,
-                                                .stride = samples.count,
-                                                .cells = samples.cells.data() + at,
-                                                .weights = samples.weights.data() + at,
-                                                .masks = samples.masks.data() + at,
-                                                .to = to + ((channel - first) * plan.taps + tap) * pitch,
-                                                .pitch = plan.taps * pitch});
+        engine::sample(engine::CornerSampling<A>{.x = cells.data() + piece.image * conv.channels * x_plane + channel,
+                                                 .channels = conv.channels,
+                                                 .sampled = next - channel,
+                                                 .corners = samples.corners,
+                                                 .count = piece.count,
+                                                 .stride = samples.count,
+                                                 .cells = samples.cells.data() + at,
+                                                 .weights = samples.weights.data() + at,
+                                                 .masks = samples.masks.data() + at,
+                                                 .to = to + ((channel - first) * plan.taps + tap) * pitch,
+                                                 .pitch = plan.taps * pitch});
       }
     }
   };

@@ -109,7 +109,7 @@ void plan_columns(Plan& plan, Int windows) {
 }
 
 // Windows ascend without a gap; positions may.
-void add(std::vector<Row>& rows, const Row& row) {
+void add(std::vector<WindowRun>& rows, const WindowRun& row) {
   if (!rows.empty() && rows.back().position + rows.back().count == row.position)
     rows.back().count += row.count;
   else
@@ -287,7 +287,8 @@ class Hand {
     const Piece piece{both / plan_.extent.group, both % plan_.extent.group, first,
                       std::min(chunk, plan_.positions - first)};
     const Lane* const lanes = packed(piece);
-    const auto row = std::ranges::upper_bound(plan_.rows, first, {}, [](const Row& r) { return r.position + r.count; });
+    const auto row =
+        std::ranges::upper_bound(plan_.rows, first, {}, [](const WindowRun& r) { return r.position + r.count; });
     const Int end = std::min(plan_.extent.maps, (slab + 1) * items.slab);
     for (Int map = slab * items.slab; map < end; map += maps_at_once)
       add_up(piece, lanes, map, std::min(maps_at_once, end - map), row);
@@ -304,7 +305,7 @@ class Hand {
     return packed_.get() + (columns ? 0 : piece.first);
   }
 
-  void add_up(const Piece& piece, const Lane* lanes, Int map, Int maps, std::vector<Row>::const_iterator row) {
+  void add_up(const Piece& piece, const Lane* lanes, Int map, Int maps, std::vector<WindowRun>::const_iterator row) {
     const Int first_map = piece.group * plan_.extent.maps + map;
     Sum<Lane>* const sums = sums_.get() + slack;
     const bool in_place = plan_.packing == Plan::Packing::in_place;
@@ -454,8 +455,8 @@ void transpose(const double* from, Int rows, Int columns, double* to, Int pitch)
 bool requantize(std::span<const std::int32_t> sums, const Requantization& by, std::uint8_t* y) {
   ASSAY_WIDEST(requantize, sums, by, y)
 }
-void sample(const Interpolation<float>& samples) { ASSAY_WIDEST(sample, samples) }
-void sample(const Interpolation<double>& samples){ASSAY_WIDEST(sample, samples)}
+void sample(const CornerSampling<float>& samples) { ASSAY_WIDEST(sample, samples) }
+void sample(const CornerSampling<double>& samples){ASSAY_WIDEST(sample, samples)}
 
 // By their exponents: the largest magnitude as an integer is that of an infinity or beyond.
 ASSAY_EVERY_WIDTH bool is_finite(std::span<const float> all) {

@@ -48,7 +48,7 @@ struct CellRun {
 };
 
 // count windows from `window` on, row-major, whose sums stand at consecutive positions from `position` on.
-struct Row {
+struct WindowRun {
   Int position = 0, window = 0, count = 0;
 };
 
@@ -60,12 +60,12 @@ struct Plan {
   Extent extent;
   Packing packing = Packing::planes;
   Int taps = 0;
-  Int plane = 0;              // lanes of a packed channel
-  Int positions = 0;          // from the first window to the last
-  bool pads = false;          // some tap of some window falls outside
-  std::vector<Int> offset;    // of term k, in lanes
-  std::vector<CellRun> runs;  // planes: the cells of a channel that lie inside
-  std::vector<Row> rows;      // positions that are windows, ascending
+  Int plane = 0;                // lanes of a packed channel
+  Int positions = 0;            // from the first window to the last
+  bool pads = false;            // some tap of some window falls outside
+  std::vector<Int> offset;      // of term k, in lanes
+  std::vector<CellRun> runs;    // planes: the cells of a channel that lie inside
+  std::vector<WindowRun> rows;  // positions that are windows, ascending
 
   Int terms() const { return extent.depth * taps; }
 };
@@ -148,7 +148,7 @@ void transpose(const double* from, Int rows, Int columns, double* to, Int pitch)
 // Samples between cells, all of a channel of `channels` that stand side by side at every cell:
 // to[c * pitch + i] = mask[i] * (the sum over the corners j, ascending, of weight[j][i] * x[cell[j][i] * channels + c])
 template <class Lane>
-struct Interpolation {
+struct CornerSampling {
   const Lane* x;  // from the first channel that is sampled; `behind` lanes can be read behind the last
   Int channels, sampled;
   Int corners, count, stride;   // from one corner to the next
@@ -159,8 +159,8 @@ struct Interpolation {
 
   static constexpr Int behind = 16;
 };
-void sample(const Interpolation<float>& samples);
-void sample(const Interpolation<double>& samples);
+void sample(const CornerSampling<float>& samples);
+void sample(const CornerSampling<double>& samples);
 
 // y[i] = round((sum + bias) * factor) + zero, between lowest and highest, as the bits of a byte.
 struct Requantization {

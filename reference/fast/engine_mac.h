@@ -263,9 +263,9 @@ ASSAY_TARGET void transpose(const Lane* from, Int rows, Int columns, Lane* to, I
 
 // As many samples as a vector has lanes, of as many channels, a vector of channels at a time.
 template <class Lane>
-ASSAY_TARGET void sample(const Interpolation<Lane>& s) {
+ASSAY_TARGET void sample(const CornerSampling<Lane>& s) {
   using R = Register<Lane>;
-  static_assert(R::lanes <= Interpolation<Lane>::behind);
+  static_assert(R::lanes <= CornerSampling<Lane>::behind);
   for (Int first = 0; first < s.count; first += R::lanes)
     for (Int channel = 0; channel < s.sampled; channel += R::lanes) {
       typename R::Vector square[R::lanes];

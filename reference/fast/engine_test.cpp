@@ -215,6 +215,22 @@ EngineCase pool(Dice& dice, bool wide) {
   return q;
 }
 
+EngineCase matmul(Dice& dice, bool wide) {
+  const Int rows = dice.between(1, 30), depth = dice.between(0, wide ? 200 : 9);
+  const Int columns = wide ? dice.between(20, 700) : dice.between(1, 9);
+  const DType type = dice.one_of({DType::f32, DType::f16, DType::bf16, DType::f64});
+  const Data data = dice.one_of({Data::ordinary, Data::ordinary, Data::zeros, Data::nonfinite});
+  const Shape batch = dice.one_of({Shape{}, Shape{3}, Shape{2, 1}}), other = dice.one_of({Shape{}, batch, Shape{1}});
+  EngineCase q{&newest("MatMul"), Node(), {}};
+  Shape a = dice.one_in(5) ? Shape{depth} : Shape{rows, depth},
+        b = dice.one_in(5) ? Shape{depth} : Shape{depth, columns};
+  if (a.size() > 1) a.insert(a.begin(), batch.begin(), batch.end());
+  if (b.size() > 1) b.insert(b.begin(), other.begin(), other.end());
+  give(q, "A", filled(dice, type, a, data));
+  give(q, "B", filled(dice, type, b, data));
+  return q;
+}
+
 std::string shown(const EngineCase& q) {
   std::string line = q.definition->version.name;
   for (const auto& [name, input] : q.node.inputs)
@@ -257,6 +273,7 @@ TEST_CASE("The engine gives the bits of the naive loop: DeformConv", "[engine]")
 TEST_CASE("The engine gives the bits of the naive loop: AveragePool", "[engine]") {
   hold_to_the_naive_loop(pool, 1200);
 }
+TEST_CASE("The engine gives the bits of the naive loop: MatMul", "[engine]") { hold_to_the_naive_loop(matmul, 800); }
 
 // Large enough for seven threads to start.
 TEST_CASE("Threads share a piece of work in every way and change no bit", "[engine]") {

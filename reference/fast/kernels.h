@@ -14,6 +14,7 @@ using Inputs = std::span<const Tensor* const>;
 Tensor average_pool(const Call& call, Inputs in, int threads);
 Tensor conv(const Call& call, Inputs in, int threads);
 Tensor deform_conv(const Call& call, Inputs in, int threads);
+Tensor matmul(const Call& call, Inputs in, int threads);
 Tensor qlinear_conv(const Call& call, Inputs in, int threads);
 
 }  // namespace assay::fast

@@ -14,7 +14,7 @@ namespace {
 
 template <Number T>
 T quotient(T a, T b) {
-  if constexpr (!std::is_integral_v<T>) return T(Computed<T>(a) / Computed<T>(b));
+  if constexpr (!std::is_integral_v<T>) return T(ComputedIn<T>(a) / ComputedIn<T>(b));
   else if (b == 0) return 0;
   else if (std::is_signed_v<T> && b == static_cast<T>(-1)) return static_cast<T>(0 - static_cast<std::uint64_t>(a));
   else return static_cast<T>(a / b);
@@ -40,15 +40,15 @@ Operator arithmetic(const char* name, std::initializer_list<const char*> of_inte
 }  // namespace
 
 Operator add() {
-  return arithmetic("Add", {"E17"}, []<Number T>(T a, T b) { return T(Computed<T>(a) + Computed<T>(b)); });
+  return arithmetic("Add", {"E17"}, []<Number T>(T a, T b) { return T(ComputedIn<T>(a) + ComputedIn<T>(b)); });
 }
 
 Operator sub() {
-  return arithmetic("Sub", {"E17"}, []<Number T>(T a, T b) { return T(Computed<T>(a) - Computed<T>(b)); });
+  return arithmetic("Sub", {"E17"}, []<Number T>(T a, T b) { return T(ComputedIn<T>(a) - ComputedIn<T>(b)); });
 }
 
 Operator mul() {
-  return arithmetic("Mul", {"E17"}, []<Number T>(T a, T b) { return T(Computed<T>(a) * Computed<T>(b)); });
+  return arithmetic("Mul", {"E17"}, []<Number T>(T a, T b) { return T(ComputedIn<T>(a) * ComputedIn<T>(b)); });
 }
 
 Operator div() { return arithmetic("Div", {"E15", "E16"}, []<Number T>(T a, T b) { return quotient(a, b); }); }

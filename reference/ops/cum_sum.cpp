@@ -16,7 +16,7 @@ bool has_one_axis(const Call& call) { return volume(call.shape("axis")) == 1; }
 
 // What the elements of a type are joined in: integers wrap, floats are rounded once.
 template <Number T>
-using Wide = std::conditional_t<std::is_same_v<Computed<T>, float>, double, Computed<T>>;
+using Wide = std::conditional_t<std::is_same_v<ComputedIn<T>, float>, double, ComputedIn<T>>;
 
 template <class F>
 Kernel joining(int of_nothing, F join) {

@@ -55,11 +55,10 @@ Shape gathered(const Call& call) {
 }
 
 Values gather_slices(const Call& call, Inputs in) {
-  const Ints indices = call.ints("indices");
-  const Int run = volume(std::span(in[0]->shape()).subspan(axis_of(call) + 1)), count = std::ssize(indices);
-  return in_runs(*in[0], {in[0]->dtype(), gathered(call)}, run, [&](Int i) {
-    return run * (i / count * extent(call) + from_front(indices[static_cast<std::size_t>(i % count)], extent(call)));
-  });
+  const Int run = volume(std::span(in[0]->shape()).subspan(axis_of(call) + 1)), slices = extent(call);
+  Ints places = call.ints("indices");
+  for (Int& index : places) index = run * from_front(index, slices);
+  return in_runs(*in[0], {in[0]->dtype(), gathered(call)}, run, places, run * slices);
 }
 
 // Returns where in data the element stands that each index names.

@@ -10,6 +10,7 @@
 #include "reference/convert.h"
 #include "reference/families/moved.h"
 #include "reference/families/products.h"
+#include "reference/fast/kernels.h"
 #include "reference/requantization.h"
 
 namespace assay {
@@ -140,7 +141,7 @@ Operator matmul() {
           .type("T", {f16, f32, f64, u32, u64, i32, i64}).rulings({"W20"})
       .since(13, "T admits bfloat16")
           .type("T", {bf16, f16, f32, f64, u32, u64, i32, i64})
-      .shaping(Shaping::product).infer(moved_to(output_shape)).kernel(compute);
+      .shaping(Shaping::product).infer(moved_to(output_shape)).kernel(compute).fast(fast::matmul);
 }
 
 Operator matmul_integer() {

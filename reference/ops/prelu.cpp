@@ -19,7 +19,7 @@ Operator prelu() {
       .since(16, "T admits bfloat16")
       .type("T", types::numeric_types_for_math_reduction_ir4())
       .shaping(Shaping::broadcast).infer(broadcast_types)
-      .kernel(pairwise([]<Number T>(T x, T slope) { return x < T(0) ? T(Computed<T>(slope) * Computed<T>(x)) : x; }));
+      .kernel(pairwise([]<Number T>(T x, T slope) { return x < T(0) ? T(ComputedIn<T>(slope) * ComputedIn<T>(x)) : x; }));
 }
 // clang-format on
 

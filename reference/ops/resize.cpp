@@ -8,6 +8,7 @@
 // Upsample is version 10 of Resize by scales of 1 or more.
 #include "reference/families/picked.h"
 #include "reference/type_lists.h"
+#include "reference/window.h"
 
 #include <algorithm>
 #include <cmath>
@@ -117,16 +118,11 @@ double cubic(double t, double a) {
   return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
 }
 
-struct Tap {
-  Int at;
-  double weight;
-};
-
-std::vector<Tap> taps_around(const Call& call, const Track& track, double x) {
+std::vector<AxisTap> taps_around(const Call& call, const Track& track, double x) {
   const double q = is_set(call, "antialias") && track.scale < 1 ? track.scale : 1;
   const bool is_cubic = call.text("mode") == "cubic", excludes = is_set(call, "exclude_outside");
   const double reach = (is_cubic ? 2 : 1) / q;
-  std::vector<Tap> taps;
+  std::vector<AxisTap> taps;
   double total = 0;
   for (double i = std::ceil(x - reach); i <= x + reach; ++i) {
     const auto cell = static_cast<Int>(i), inside = std::clamp(cell, Int{0}, track.in - 1);
@@ -135,19 +131,9 @@ std::vector<Tap> taps_around(const Call& call, const Track& track, double x) {
     taps.push_back({inside, weight});
     total += weight;
   }
-  for (Tap& tap : taps)
+  for (AxisTap& tap : taps)
     if (q < 1 || excludes) tap.weight /= total;
   return taps;
-}
-
-// Adds up what the taps of all axes have in common, from the first axis on.
-template <class T>
-double blended(std::span<const T> x, const Ints& steps, std::span<const std::vector<Tap>* const> axes, Int place = 0) {
-  if (axes.empty()) return static_cast<double>(x[static_cast<std::size_t>(place)]);
-  double sum = 0;
-  for (const Tap& tap : *axes.front())
-    sum += tap.weight * blended(x, steps, axes.subspan(1), place + tap.at * steps[steps.size() - axes.size()]);
-  return sum;
 }
 
 template <class T>
@@ -167,22 +153,20 @@ T rounded_to(double value) {
 Values interpolate(const Call& call, const Tensor& in, const std::vector<Track>& all,
                    const std::vector<std::vector<double>>& x) {
   Tensor y({in.dtype(), resized(call)});
-  std::vector<std::vector<std::vector<Tap>>> taps(all.size());
+  std::vector<std::vector<std::vector<AxisTap>>> taps(all.size());
   for (std::size_t axis = 0; axis < all.size(); ++axis)
     for (const double each : x[axis])
-      taps[axis].push_back(std::isnan(each) ? std::vector<Tap>() : taps_around(call, all[axis], each));
+      taps[axis].push_back(std::isnan(each) ? std::vector<AxisTap>() : taps_around(call, all[axis], each));
+  if (y.elements() == 0) return y;
   for_number(in.dtype(), [&]<class T>() {
-    for (Int i = 0; T & element : y.as<T>()) {
-      std::vector<const std::vector<Tap>*> met(all.size());
-      for (Int axis = std::ssize(all) - 1, rest = i++; axis >= 0; rest /= y.shape()[static_cast<std::size_t>(axis--)]) {
-        const auto a = static_cast<std::size_t>(axis);
-        met[a] = &taps[a][static_cast<std::size_t>(rest % y.shape()[a])];
-      }
-      const bool is_outside = crops(call) && std::ranges::any_of(met, [](auto* each) { return each->empty(); });
-      element = rounded_to<T>(
-          is_outside ? call.real("extrapolation_value")
-                     : blended(in.as<T>(), steps_of(in.shape()), std::span<const std::vector<Tap>* const>(met)));
-    }
+    const std::vector<double> sums = blended({in.as<T>().begin(), in.as<T>().end()}, in.shape(), taps);
+    std::ranges::transform(sums, y.as<T>().begin(), rounded_to<T>);
+    if (!crops(call)) return;
+    for_each_position(y.shape(), [&](const Shape& o, Int i) {
+      for (std::size_t axis = 0; axis < all.size(); ++axis)
+        if (taps[axis][static_cast<std::size_t>(o[axis])].empty())
+          y.as<T>()[static_cast<std::size_t>(i)] = rounded_to<T>(call.real("extrapolation_value"));
+    });
   });
   return y;
 }

@@ -128,6 +128,28 @@ TEST_CASE("A cause keeps few examples, the smallest first, and no line twice", "
   }
 }
 
+TEST_CASE("A type that a backend lacks is one cause, whatever the operator", "[causes]") {
+  std::vector<Finding> findings;
+  const auto add = [&](const char* text, DType type) {
+    const Case c = *parse_case(text);
+    KernelTrial trial(c);
+    oracles::Outcome outcome = trial.answer(*variant("sequential", c.version));
+    for (auto& set : outcome.sets) set[0] = Tensor({type, set[0].shape()});
+    oracles::Verdict verdict = trial.mark(outcome);
+    REQUIRE((verdict.state == State::fail && verdict.because == "type"));
+    findings.push_back(suites::finding_of(c, "test", {std::move(outcome), std::move(verdict)}, suites::wrong_models()));
+  };
+  for (const char* text : {"Shape-13 opset=13 ir=8 data=f32[2]~iota:1", "Shape-15 opset=15 ir=8 data=f32[2]~iota:1",
+                           "Size-13 opset=13 ir=8 data=f32[2]~iota:1", "NonZero-13 opset=13 ir=8 X=f32[2]~values:1,2",
+                           "ArgMax-13 opset=13 ir=8 data=f32[2]~iota:1", "ArgMin-13 opset=13 ir=8 data=f32[2]~iota:1"})
+    add(text, DType::i32);
+  add("Size-13 opset=13 ir=8 data=f32[2]~iota:1", DType::f32);
+  const std::vector<Cause> causes = suites::causes_of(findings, suites::wrong_models());
+  REQUIRE(causes.size() == 2);
+  CHECK(causes[0].sentence == "ArgMax, ArgMin, NonZero and 2 more operators: 6 fail (type, type i32 instead of i64)");
+  CHECK(causes[1].sentence == "Size-13: 1 fail (type, type f32 instead of i64)");
+}
+
 TEST_CASE("What passes is explained by nothing, though wrong models give its bits as well", "[causes]") {
   const Case c = *parse_case("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2");
   const Backend right = [](const Call&) { return std::string(); };

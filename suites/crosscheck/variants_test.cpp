@@ -233,7 +233,8 @@ constexpr std::string_view rounding[] = {"HannWindow",
                                          "TreeEnsembleClassifier",
                                          "TreeEnsembleRegressor",
                                          "TreeEnsemble",
-                                         "SVMRegressor"};
+                                         "SVMRegressor",
+                                         "SVMClassifier"};
 
 TEST_CASE("The reference kernel and the sequential variant agree in shape and bits on exact data", "[variants]") {
   for (const auto& [subject, index] : sampled_versions("", 2'000)) {

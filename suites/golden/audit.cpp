@@ -93,7 +93,7 @@ Rated rated(const Served& served, const VectorSet& set, const Operands& operands
   return {std::move(file), served.version, rating_of(verdict), because_of(verdict)};
 }
 
-void audit_vector(const Vector& vector, Audit& into) {
+void audit_vector(const TestVector& vector, Audit& into) {
   const auto flawed = [&](const std::vector<FileProblem>& problems) {
     into.problems.insert(into.problems.end(), problems.begin(), problems.end());
   };

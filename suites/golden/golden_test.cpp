@@ -303,7 +303,7 @@ TEST_CASE("Written vectors read back as ONNX's layout, and every byte comes out 
   CHECK(read_manifest(folder) == manifest);
   CHECK(told(check_hashes(folder, manifest)) == "");
   CHECK(told(check_recomputed(manifest, "judged so", 2)) == "");
-  const Vector vector = read_vector(folder / "valid", manifest.cases[0].name, Links::refuse);
+  const TestVector vector = read_vector(folder / "valid", manifest.cases[0].name, Links::refuse);
   CHECK(told(vector.problems) == "");
   CHECK(told(flaws_against(*parse_model(vector.model), vector)) == "");
   CHECK_THROWS_WITH(write_golden(small_suite(), golden_facts, folder), Catch::Contains("is there already"));

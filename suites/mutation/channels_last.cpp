@@ -188,7 +188,7 @@ constexpr std::string_view borrowed[] = {
     "drops-last-channel", "transposes-kernel",   "weighs-as-first-group", "stops-before-tail",
 };
 
-void take_bias_of_column(const GatherPlan& plan, const Place& place, const std::vector<Row>&, Gathered& gathered) {
+void take_bias_of_column(const GatherPlan& plan, const Place& place, const std::vector<Points>&, Gathered& gathered) {
   gathered.bias = place.window.back() % plan.maps;
 }
 

@@ -56,12 +56,15 @@ std::vector<VariantKernel> random_variants(const std::string& op);
 std::vector<Bug> random_bugs(const std::string& op);
 std::vector<VariantKernel> feature_variants(const std::string& op);
 std::vector<Bug> feature_bugs(const std::string& op);
+// Transforms scores, and writes a label that stands in classlabels_strings or in an attribute of that name.
+void apply_post(const std::string& post, std::vector<double>& row);
+void put_class(Tensor& to, Int row, const Call& call, const char* integers, std::size_t label);
 
 // TreeEnsemble and its relatives.
 std::vector<VariantKernel> forest_variants(const std::string& op);
 std::vector<Bug> forest_bugs(const std::string& op);
 
-// SVMRegressor.
+// SVMRegressor and SVMClassifier.
 std::vector<VariantKernel> machine_variants(const std::string& op);
 std::vector<Bug> machine_bugs(const std::string& op);
 

@@ -215,21 +215,6 @@ std::vector<double> row_of_scores(const Call& call, const Tensor& x, Int n, Int 
   return all;
 }
 
-void apply_post(const std::string& post, std::vector<double>& row) {
-  if (post == "LOGISTIC")
-    for (double& each : row) each = (1 + std::tanh(each / 2)) / 2;
-  if (post == "PROBIT")
-    for (double& each : row) each = 0;
-  if (!post.starts_with("SOFTMAX")) return;
-  const std::vector<double> before = row;
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    double sum = 0;
-    for (const double other : before)
-      if (other != 0 || post == "SOFTMAX") sum += std::exp(other - before[i]);
-    row[i] = before[i] == 0 && post != "SOFTMAX" ? 0 : 1 / sum;
-  }
-}
-
 Kernel regressing(int defect) {
   return [=](const Call& call, Inputs in) -> Values {
     const Int targets = call.integer("targets"), many = call.dim("X", 0);
@@ -246,9 +231,9 @@ Kernel regressing(int defect) {
 Kernel classifying(int defect) {
   return [=](const Call& call, Inputs in) -> Values {
     const bool is_text = call.states("classlabels_strings");
-    const Texts texts = is_text ? call.texts("classlabels_strings") : Texts();
-    const Ints numbers = is_text ? Ints() : call.ints("classlabels_ints");
-    const Int classes = std::ssize(texts) + std::ssize(numbers), many = call.rank("X") == 1 ? 1 : call.dim("X", 0);
+    const Int classes =
+        is_text ? std::ssize(call.texts("classlabels_strings")) : std::ssize(call.ints("classlabels_ints"));
+    const Int many = call.rank("X") == 1 ? 1 : call.dim("X", 0);
     const Int rows = std::ssize(call.reals("coefficients")) / columns_of(call);
     Tensor y({is_text ? DType::string : DType::i64, {many}}), z({DType::f32, {many, classes}});
     for (Int n = 0; n < many; ++n) {
@@ -258,10 +243,7 @@ Kernel classifying(int defect) {
       std::size_t best = 0;
       for (std::size_t k = 1; k < row.size(); ++k)
         if (defect == takes_smallest ? row[k] < row[best] : row[k] > row[best]) best = k;
-      if (is_text)
-        y.as<std::string>()[static_cast<std::size_t>(n)] = texts[best];
-      else
-        y.as<Int>()[static_cast<std::size_t>(n)] = numbers[best];
+      put_class(y, n, call, "classlabels_ints", best);
       apply_post(call.text("post_transform"), row);
       for (Int k = 0; k < classes; ++k) put_number(z, n * classes + k, row[static_cast<std::size_t>(k)]);
     }
@@ -396,6 +378,28 @@ const Feature* feature(const std::string& op) {
 }
 
 }  // namespace
+
+void apply_post(const std::string& post, std::vector<double>& row) {
+  if (post == "LOGISTIC")
+    for (double& each : row) each = (1 + std::tanh(each / 2)) / 2;
+  if (post == "PROBIT")
+    for (double& each : row) each = 0;
+  if (!post.starts_with("SOFTMAX")) return;
+  const std::vector<double> before = row;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    double sum = 0;
+    for (const double other : before)
+      if (other != 0 || post == "SOFTMAX") sum += std::exp(other - before[i]);
+    row[i] = before[i] == 0 && post != "SOFTMAX" ? 0 : 1 / sum;
+  }
+}
+
+void put_class(Tensor& to, Int row, const Call& call, const char* integers, std::size_t label) {
+  if (to.dtype() == DType::string)
+    to.as<std::string>()[static_cast<std::size_t>(row)] = call.texts("classlabels_strings")[label];
+  else
+    to.as<Int>()[static_cast<std::size_t>(row)] = call.ints(integers)[label];
+}
 
 std::vector<VariantKernel> feature_variants(const std::string& op) {
   const Feature* const known = feature(op);

@@ -228,10 +228,7 @@ Kernel voting(int defect) {
         const bool is_better = defect == takes_smallest ? row[k] < row[best] : row[k] > row[best];
         if (defect == labels_voted_alone ? is_voted[k] && (is_better || !is_voted[best]) : is_better) best = k;
       }
-      if (is_text)
-        y.as<std::string>()[static_cast<std::size_t>(n)] = call.texts("classlabels_strings")[best];
-      else
-        y.as<Int>()[static_cast<std::size_t>(n)] = call.ints("classlabels_int64s")[best];
+      put_class(y, n, call, "classlabels_int64s", best);
       apply(call.text("post_transform"), row, defect);
       for (const double each : row) put_number(z, at++, each);
     }

@@ -291,11 +291,11 @@ Point point(const GatherAxis& side, Int tap, Int cell) {
   return {tap, cell, cell < side.in + side.end ? padding : overhang};
 }
 
-std::vector<Row> rows_of(const GatherPlan& plan, const Place& place) {
-  std::vector<Row> rows;
+std::vector<Points> rows_of(const GatherPlan& plan, const Place& place) {
+  std::vector<Points> rows;
   for (std::size_t axis = 0; axis < plan.sides.size(); ++axis) {
     const GatherAxis& side = plan.sides[axis];
-    Row row;
+    Points row;
     for (Int tap = 0; tap < side.kernel; ++tap)
       row.push_back(point(side, tap, place.window[axis] * side.stride - side.begin + tap * side.dilation));
     rows.push_back(std::move(row));
@@ -303,7 +303,7 @@ std::vector<Row> rows_of(const GatherPlan& plan, const Place& place) {
   return rows;
 }
 
-Gathered gather(const GatherPlan& plan, const Place& place, const std::vector<Row>& rows) {
+Gathered gather(const GatherPlan& plan, const Place& place, const std::vector<Points>& rows) {
   // Offsets (cell, tap) of the taps inside, over the product of the axes.
   std::vector<Gathered::Term> spots{{0, 0}};
   Int divisor = 1;
@@ -330,7 +330,7 @@ Gathered gather(const GatherPlan& plan, const Place& place, const std::vector<Ro
 
 Gathered gathered_at(const GatherPlan& plan, std::size_t flat, const GatherDeviation& deviation) {
   const Place place = place_of(plan, static_cast<Int>(flat));
-  std::vector<Row> rows = rows_of(plan, place);
+  std::vector<Points> rows = rows_of(plan, place);
   if (deviation.rows) deviation.rows(plan, place, rows);
   Gathered gathered = gather(plan, place, rows);
   if (deviation.terms) deviation.terms(plan, place, rows, gathered);

@@ -66,7 +66,7 @@ struct Point {
   Int tap = 0, cell = 0;
   Where where = Where::inside;
 };
-using Row = std::vector<Point>;
+using Points = std::vector<Point>;
 Point point(const GatherAxis& side, Int tap, Int cell);
 
 // The terms of one output, as flat indices into the operands.
@@ -99,15 +99,15 @@ struct Accumulation {
 struct GatherDeviation {
   std::function<void(GatherRequest&)> request = {};
   std::function<void(const GatherRequest&, GatherPlan&)> plan = {};
-  std::function<void(const GatherPlan&, const Place&, std::vector<Row>&)> rows = {};
-  std::function<void(const GatherPlan&, const Place&, const std::vector<Row>&, Gathered&)> terms = {};
+  std::function<void(const GatherPlan&, const Place&, std::vector<Points>&)> rows = {};
+  std::function<void(const GatherPlan&, const Place&, const std::vector<Points>&, Gathered&)> terms = {};
   Accumulation accumulation = {};
 };
 
 GatherPlan plan_of(const Call& call, const GatherDeviation& deviation = {});
 // The taps of one output, per axis: all of them, padding and overhang included.
-std::vector<Row> rows_of(const GatherPlan& plan, const Place& place);
-Gathered gather(const GatherPlan& plan, const Place& place, const std::vector<Row>& rows);
+std::vector<Points> rows_of(const GatherPlan& plan, const Place& place);
+Gathered gather(const GatherPlan& plan, const Place& place, const std::vector<Points>& rows);
 // Gathers the terms of output `flat`, deviating where a planted bug does.
 Gathered gathered_at(const GatherPlan& plan, std::size_t flat, const GatherDeviation& deviation);
 

@@ -12,7 +12,7 @@ namespace assay::mutation {
 namespace {
 
 using oracles::State;
-using Rows = std::vector<Row>;
+using Rows = std::vector<Points>;
 using Where = Point::Where;
 using Division = Accumulation::Division;
 using Store = Accumulation::Store;
@@ -47,7 +47,7 @@ bool is_corner(const Place& place) {
 }
 
 bool overhangs(const Rows& rows) {
-  return std::any_of(rows.begin(), rows.end(), [](const Row& row) {
+  return std::any_of(rows.begin(), rows.end(), [](const Points& row) {
     return std::any_of(row.begin(), row.end(), [](const Point& p) { return p.where == Where::overhang; });
   });
 }
@@ -58,7 +58,7 @@ Int all_taps(const GatherPlan& plan) { return product_of(plan, &GatherAxis::kern
 template <class F>
 Int counted(const Rows& rows, F&& counts) {
   Int count = 1;
-  for (const Row& row : rows)
+  for (const Points& row : rows)
     count *= std::count_if(row.begin(), row.end(), [&](const Point& p) { return counts(p.where); });
   return count;
 }
@@ -117,7 +117,7 @@ void drop_last_tap(const GatherPlan&, const Place&, const Rows&, Gathered& gathe
 }
 
 void drop_border_tap(const GatherPlan& plan, const Place& place, const Rows& rows, Gathered& gathered) {
-  const Row& row = rows.back();
+  const Points& row = rows.back();
   if (!is_last_column(plan, place)) return;
   // Terms list the last axis fastest: every run of `inside` terms is one row of taps.
   const Int inside = std::count_if(row.begin(), row.end(), [](const Point& p) { return p.where == Where::inside; });

@@ -92,7 +92,7 @@ Stored stored_in(std::span<const Tensor* const> in, const QuantizedDeviation& de
 }
 
 // The taps that fall outside x, as flat indices into one channel of a kernel.
-std::vector<Int> taps_in_padding(const GatherPlan& plan, const std::vector<Row>& rows) {
+std::vector<Int> taps_in_padding(const GatherPlan& plan, const std::vector<Points>& rows) {
   struct Spot {
     Int tap = 0;
     bool is_inside = true;
@@ -112,7 +112,7 @@ std::vector<Int> taps_in_padding(const GatherPlan& plan, const std::vector<Row>&
   return outside;
 }
 
-Making making(const GatherPlan& plan, const Place& place, const Stored& stored, const std::vector<Row>& rows,
+Making making(const GatherPlan& plan, const Place& place, const Stored& stored, const std::vector<Points>& rows,
               const Gathered& gathered) {
   Making out{.plan = plan, .place = place, .stored = stored};
   out.x_zero = stored.x_zero[0];
@@ -201,7 +201,7 @@ Kernel quantized(QuantizedDeviation deviation) {
     Tensor y({in[7]->dtype(), plan.output()});
     for (Int flat = 0; flat < y.elements(); ++flat) {
       const Place place = place_of(plan, flat);
-      std::vector<Row> rows = rows_of(plan, place);
+      std::vector<Points> rows = rows_of(plan, place);
       if (deviation.window.rows) deviation.window.rows(plan, place, rows);
       Gathered gathered = gather(plan, place, rows);
       if (deviation.window.terms) deviation.window.terms(plan, place, rows, gathered);

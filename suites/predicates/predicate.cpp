@@ -144,20 +144,20 @@ bool breaks(const Case& c, const std::string& constraint) {
 bool holds(const Claim& claim, const Case& c) {
   const auto part_holds = [&](const Claim& part) { return holds(part, c); };
   switch (claim.kind) {
-    case Kind::either: return std::ranges::any_of(claim.parts, part_holds);
-    case Kind::both: return std::ranges::all_of(claim.parts, part_holds);
-    case Kind::negation: return !holds(claim.parts.front(), c);
-    case Kind::has: return c.call().has(claim.name);
-    case Kind::initializer: return c.sources.contains(claim.name) && c.sources.at(claim.name).initializer;
-    case Kind::states: return c.node.attributes.contains(claim.name);
-    case Kind::breaks: return breaks(c, claim.name);
+    case ClaimKind::either: return std::ranges::any_of(claim.parts, part_holds);
+    case ClaimKind::both: return std::ranges::all_of(claim.parts, part_holds);
+    case ClaimKind::negation: return !holds(claim.parts.front(), c);
+    case ClaimKind::has: return c.call().has(claim.name);
+    case ClaimKind::initializer: return c.sources.contains(claim.name) && c.sources.at(claim.name).initializer;
+    case ClaimKind::states: return c.node.attributes.contains(claim.name);
+    case ClaimKind::breaks: return breaks(c, claim.name);
     default: return compares(claim, c);
   }
 }
 
 // In brackets where it binds less than what is around it.
-std::string text_within(const Claim& part, Kind around) {
-  const bool brackets = part.kind == Kind::either || (part.kind == Kind::both && around != Kind::either);
+std::string text_within(const Claim& part, ClaimKind around) {
+  const bool brackets = part.kind == ClaimKind::either || (part.kind == ClaimKind::both && around != ClaimKind::either);
   return brackets ? "(" + text(part) + ")" : text(part);
 }
 
@@ -175,14 +175,14 @@ std::string comparison_text(const Claim& claim) {
 }  // namespace
 
 std::string text(const Claim& claim) {
-  if (claim.kind == Kind::comparison) return comparison_text(claim);
-  if (claim.kind == Kind::negation) return "not " + text_within(claim.parts.front(), Kind::negation);
+  if (claim.kind == ClaimKind::comparison) return comparison_text(claim);
+  if (claim.kind == ClaimKind::negation) return "not " + text_within(claim.parts.front(), ClaimKind::negation);
   if (const auto* statement = std::ranges::find(statements, claim.kind, &Statement::kind);
       statement != std::end(statements))
     return std::string(statement->name) + "(" + claim.name + ")";
   std::string words;
   for (const Claim& part : claim.parts)
-    words += (words.empty() ? "" : claim.kind == Kind::either ? " or " : " and ") + text_within(part, claim.kind);
+    words += (words.empty() ? "" : claim.kind == ClaimKind::either ? " or " : " and ") + text_within(part, claim.kind);
   return words;
 }
 

@@ -21,13 +21,13 @@ class Checker {
   void check(const Claim& claim) const {
     for (const Claim& part : claim.parts) check(part);
     switch (claim.kind) {
-      case Kind::has:
-      case Kind::initializer: return check_input(claim.name, claim.column);
-      case Kind::states:
+      case ClaimKind::has:
+      case ClaimKind::initializer: return check_input(claim.name, claim.column);
+      case ClaimKind::states:
         if (!spec(claim.name)) unknown("attribute", claim.name, claim.column, attributes());
         return;
-      case Kind::breaks: return check_constraint(claim);
-      case Kind::comparison: return check_comparison(claim);
+      case ClaimKind::breaks: return check_constraint(claim);
+      case ClaimKind::comparison: return check_comparison(claim);
       default: return;
     }
   }

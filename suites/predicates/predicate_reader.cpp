@@ -95,7 +95,7 @@ class Reader {
 
   // Claims joined by a word; one alone stays itself.
   template <class Part>
-  Claim joined(Kind kind, std::string_view word, Part&& part) {
+  Claim joined(ClaimKind kind, std::string_view word, Part&& part) {
     Claim first = part();
     if (!is(word)) return first;
     Claim all{.kind = kind, .parts = {std::move(first)}, .name = {}, .column = now().column, .left = {}, .right = {}};
@@ -103,10 +103,10 @@ class Reader {
     return all;
   }
   Claim either() {
-    return joined(Kind::either, "or", [&] { return both(); });
+    return joined(ClaimKind::either, "or", [&] { return both(); });
   }
   Claim both() {
-    return joined(Kind::both, "and", [&] { return claim(); });
+    return joined(ClaimKind::both, "and", [&] { return claim(); });
   }
 
   Claim claim() {
@@ -120,7 +120,7 @@ class Reader {
     const std::size_t column = now().column;
     if (take("not")) {
       Claim negation;
-      negation.kind = Kind::negation;
+      negation.kind = ClaimKind::negation;
       negation.column = column;
       negation.parts.push_back(claim());
       return negation;
@@ -135,7 +135,7 @@ class Reader {
     return comparison();
   }
 
-  Claim stated(Kind kind) {
+  Claim stated(ClaimKind kind) {
     Claim claim;
     claim.kind = kind;
     at_ += 2;

@@ -60,17 +60,19 @@ struct Predicate::Claim {
 namespace predicates {
 
 using Claim = Predicate::Claim;
-using Kind = Claim::Kind;
+using ClaimKind = Claim::Kind;
 
 std::string text(const Side& side);
 std::string text(const Claim& claim);
 
 struct Statement {
   std::string_view name;
-  Kind kind;
+  ClaimKind kind;
 };
-inline constexpr Statement statements[] = {
-    {"has", Kind::has}, {"initializer", Kind::initializer}, {"states", Kind::states}, {"breaks", Kind::breaks}};
+inline constexpr Statement statements[] = {{"has", ClaimKind::has},
+                                           {"initializer", ClaimKind::initializer},
+                                           {"states", ClaimKind::states},
+                                           {"breaks", ClaimKind::breaks}};
 
 }  // namespace predicates
 }  // namespace assay::suites

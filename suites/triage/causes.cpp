@@ -166,10 +166,14 @@ Names common(const Names& a, const Names& b) {
   return both;
 }
 
-// Findings that can have one cause at all.
+// Tells whether an output is of another type than the standard's: what a backend that lacks a type does everywhere.
+bool is_of_type(const Signature& s) { return s.state == oracles::State::fail && s.because == "type"; }
+
+// Findings that can have one cause at all: of one operator, but for outputs of another type.
 using Likeness = std::tuple<std::string, std::string, oracles::State, bool>;
 Likeness likeness_of(const Finding& finding) {
   const Signature& s = finding.signature;
+  if (is_of_type(s)) return {"", s.because, s.state, finding.comes_again};
   return {s.version.domain, s.version.name, s.state, finding.comes_again};
 }
 
@@ -216,7 +220,7 @@ std::vector<Indices> by_look(std::span<const Finding> findings, const Indices& l
   const auto needs = [&](std::size_t i) {
     const oracles::State state = findings[i].signature.state;
     const bool has_reason = state == oracles::State::refused || state == oracles::State::error;
-    return has_reason ? Names{} : findings[i].predicate;
+    return has_reason || is_of_type(findings[i].signature) ? Names{} : findings[i].predicate;
   };
   for (const std::size_t i : left)
     if (findings[i].is_shrunk) groups[{look(i), needs(i)}].push_back(i);
@@ -236,12 +240,20 @@ std::vector<Indices> by_look(std::span<const Finding> findings, const Indices& l
 
 // -- sentences
 
-// "Conv-11, 22"
+// "Conv-11, 22", "Equal, Shape, Size and 12 more operators"
 std::string versions_text(const std::map<OpVersion, Int>& versions) {
-  std::string out;
-  for (const auto& [version, count] : versions)
-    out += out.empty() ? text(version) : ", " + std::to_string(version.since_version);
-  return out;
+  constexpr std::size_t most_named = 3;
+  std::string of_one;
+  Names operators;
+  for (const auto& [version, count] : versions) {
+    of_one += of_one.empty() ? text(version) : ", " + std::to_string(version.since_version);
+    const std::string name = operator_name(version);
+    if (operators.empty() || operators.back() != name) operators.push_back(name);
+  }
+  if (operators.size() < 2) return of_one;
+  if (operators.size() <= most_named + 1) return joined(operators, ", ");
+  return joined(std::span(operators).first(most_named), ", ") + " and " +
+         std::to_string(operators.size() - most_named) + " more operators";
 }
 
 std::string sentence_of(const std::string& id, std::span<const WrongModel> models) {

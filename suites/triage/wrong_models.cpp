@@ -14,7 +14,7 @@ using mutation::GatherPlan;
 using mutation::GatherRequest;
 using mutation::Place;
 using mutation::Point;
-using mutation::Row;
+using mutation::Points;
 
 Int windows_in(Int room, Int stride) { return room < 0 ? 0 : room / stride + 1; }
 
@@ -44,7 +44,7 @@ void pad_same_undilated_signed(const GatherRequest& request, GatherPlan& plan) {
     side.out = std::max<Int>(0, (side.in + total - side.reach()) / side.stride + 1);  // rounds towards zero
   }
 }
-void cut_off_end(const GatherPlan& plan, const Place&, std::vector<Row>& rows) {
+void cut_off_end(const GatherPlan& plan, const Place&, std::vector<Points>& rows) {
   for (std::size_t axis = 0; axis < rows.size(); ++axis)
     for (Point& p : rows[axis])
       if (p.cell >= plan.sides[axis].in + plan.sides[axis].end) p.where = Point::Where::overhang;

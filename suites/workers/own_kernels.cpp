@@ -14,7 +14,7 @@ namespace {
 using oracles::Outcome;
 
 [[noreturn]] void refuse(const std::string& why) {
-  throw Refusal{why.starts_with("no operator ") ? Outcome::Kind::unsupported : Outcome::Kind::refused, why};
+  throw RequestRefusal{why.starts_with("no operator ") ? Outcome::Kind::unsupported : Outcome::Kind::refused, why};
 }
 
 // A declared extent of -1 is not declared.
@@ -26,8 +26,8 @@ bool fits(const TensorType& given, const TensorType& declared) {
 // The graph inputs of one data set by name; initializers are added by the caller.
 std::map<std::string, Tensor> named_inputs(const Served& served, const std::vector<std::string>& parts) {
   if (parts.size() != served.graph_inputs.size())
-    throw Refusal{.because = std::to_string(parts.size()) + " inputs, the graph has " +
-                             std::to_string(served.graph_inputs.size())};
+    throw RequestRefusal{.because = std::to_string(parts.size()) + " inputs, the graph has " +
+                                    std::to_string(served.graph_inputs.size())};
   std::map<std::string, Tensor> inputs;
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (!parts[i].empty()) inputs.emplace(served.graph_inputs[i], accepted(decode_tensor(parts[i])));
@@ -51,9 +51,9 @@ Bound bind(const Served& served, const Definition& definition, const std::map<st
     else if (const auto input = inputs.find(name); input != inputs.end())
       operand = &input->second;
     else
-      throw Refusal{.because = "no data for the input " + name};
+      throw RequestRefusal{.because = "no data for the input " + name};
     if (!fits(operand->type(), bound.node.inputs.at(served.schema_names[i]).type))
-      throw Refusal{.because = "the data of " + name + " are not of the declared type"};
+      throw RequestRefusal{.because = "the data of " + name + " are not of the declared type"};
     bound.node.value(definition.inputs[i], *operand);
   }
   return bound;
@@ -63,7 +63,7 @@ void expect_legal(const Call& call) {
   std::string broken;
   for (const std::string& id : call.definition().violated(call))
     broken += " " + call.definition().version.name + "." + id;
-  if (!broken.empty()) throw Refusal{.because = "breaks" + broken};
+  if (!broken.empty()) throw RequestRefusal{.because = "breaks" + broken};
 }
 
 // One node of the model, in a session of its own.
@@ -100,7 +100,8 @@ class GraphSession {
   GraphSession(const std::string& model, const OpenKernel& open, int threads)
       : graph_(accepted(read_graph(model, {}, {}))), threads_(threads) {
     for (const GraphNode& node : graph_.nodes) {
-      if (!node.definition && node.opset == 0) throw Refusal{Outcome::Kind::unsupported, node.op + ": " + node.because};
+      if (!node.definition && node.opset == 0)
+        throw RequestRefusal{Outcome::Kind::unsupported, node.op + ": " + node.because};
       if (!node.definition) refuse(node.because);
       kernels_.push_back(open(*node.definition));
     }
@@ -109,13 +110,14 @@ class GraphSession {
   const std::vector<std::string>& names() const { return graph_.outputs; }
 
   std::vector<Tensor> outputs(const std::vector<std::string>& parts) {
-    if (parts.size() != graph_.inputs.size()) throw Refusal{.because = "another number of inputs than the graph has"};
+    if (parts.size() != graph_.inputs.size())
+      throw RequestRefusal{.because = "another number of inputs than the graph has"};
     std::map<std::string, Tensor> values = graph_.initializers;
     for (std::size_t i = 0; i < parts.size(); ++i) values[graph_.inputs[i].first] = accepted(decode_tensor(parts[i]));
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) run(graph_.nodes[i], kernels_[i], values);
     std::vector<Tensor> out;
     for (const std::string& name : graph_.outputs) {
-      if (!values.contains(name)) throw Refusal{.because = "nothing gives the output " + name};
+      if (!values.contains(name)) throw RequestRefusal{.because = "nothing gives the output " + name};
       out.push_back(values.at(name));
     }
     return out;
@@ -178,7 +180,7 @@ KernelAnswer computed(const Request& request, const OpenKernel& open) {
 KernelAnswer kernel_answer(const Request& request, const OpenKernel& open) {
   try {
     return computed(request, open);
-  } catch (const Refusal& refusal) {
+  } catch (const RequestRefusal& refusal) {
     return {Outcome::failure(refusal.kind, refusal.because), {}};
   } catch (const InputError& error) {
     return {Outcome::failure(Outcome::Kind::refused, error.what()), {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refusal: a worker's refusal of a request on its way to assay, thrown.
+// RequestRefusal: a worker's refusal of a request on its way to assay, thrown.
 #pragma once
 
 #include "reference/result.h"
@@ -10,7 +10,7 @@
 
 namespace assay::suites {
 
-struct Refusal {
+struct RequestRefusal {
   oracles::Outcome::Kind kind = oracles::Outcome::Kind::refused;
   std::string because;
 };
@@ -18,7 +18,7 @@ struct Refusal {
 // Takes what was read of a request, or refuses it for what is wrong with it.
 template <class T>
 T accepted(Result<T> result) {
-  if (!result) throw Refusal{.because = result.error()};
+  if (!result) throw RequestRefusal{.because = result.error()};
   return *std::move(result);
 }
 

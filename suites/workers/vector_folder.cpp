@@ -20,7 +20,7 @@ constexpr int most_numbers = 1 << 10;
 struct Reading {
   fs::path root;
   Links links;
-  Vector vector;
+  TestVector vector;
 
   void complain(FileProblem::Kind kind, const std::string& file, std::string detail = "") {
     vector.problems.push_back({kind, file, std::move(detail)});
@@ -110,7 +110,8 @@ const TensorType* declared_type(const Served& served, const std::string& graph_i
   return nullptr;
 }
 
-void check_set(const Served& served, const Vector& vector, const VectorSet& set, std::vector<FileProblem>& problems) {
+void check_set(const Served& served, const TestVector& vector, const VectorSet& set,
+               std::vector<FileProblem>& problems) {
   const std::string folder = vector.name + "/" + data_set_name(set.number) + "/";
   const std::size_t wanted = served.graph_inputs.size();
   for (std::size_t i = set.inputs.size(); i < wanted; ++i)
@@ -166,7 +167,7 @@ Result<std::vector<std::string>> vector_names(const fs::path& root) {
   return names;
 }
 
-Vector read_vector(const fs::path& root, const std::string& name, Links links) {
+TestVector read_vector(const fs::path& root, const std::string& name, Links links) {
   Reading reading{root, links, {}};
   reading.vector.name = name;
   const std::string model = name + "/model.onnx";
@@ -181,7 +182,7 @@ Vector read_vector(const fs::path& root, const std::string& name, Links links) {
   return std::move(reading.vector);
 }
 
-std::vector<FileProblem> flaws_against(const Served& served, const Vector& vector) {
+std::vector<FileProblem> flaws_against(const Served& served, const TestVector& vector) {
   std::vector<FileProblem> problems;
   for (const VectorSet& set : vector.sets) check_set(served, vector, set, problems);
   return problems;

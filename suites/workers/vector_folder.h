@@ -46,7 +46,7 @@ struct VectorSet {
   std::vector<std::optional<Tensor>> inputs, outputs;
 };
 
-struct Vector {
+struct TestVector {
   std::string name;                   // of the folder
   std::string model;                  // the bytes of model.onnx; empty where that is a flaw
   std::vector<VectorSet> sets;        // in the order of their numbers
@@ -60,10 +60,10 @@ enum class Links { follow, refuse };
 Result<std::vector<std::string>> vector_names(const std::filesystem::path& root);
 
 // root/name. Every file of a data set is read or named among the flaws.
-Vector read_vector(const std::filesystem::path& root, const std::string& name, Links links = Links::follow);
+TestVector read_vector(const std::filesystem::path& root, const std::string& name, Links links = Links::follow);
 
 // The flaws that only the model shows, of its inputs: missing, extra, mistyped. `served` is parse_model(vector.model).
-std::vector<FileProblem> flaws_against(const Served& served, const Vector& vector);
+std::vector<FileProblem> flaws_against(const Served& served, const TestVector& vector);
 
 // "test_data_set_3" and "output_3.pb"; the number of such a name, none where it is not written exactly so.
 std::string data_set_name(int number);

@@ -34,7 +34,7 @@ struct Folder {
 
   // Every flaw, those that only the model shows included, one a line.
   std::string problems(Links links = Links::follow) const {
-    const Vector vector = read_vector(root.path(), "test_x", links);
+    const TestVector vector = read_vector(root.path(), "test_x", links);
     std::string all;
     for (const FileProblem& problem : vector.problems) all += text(problem) + "\n";
     if (const Result<Served> served = parse_model(vector.model))
@@ -49,7 +49,7 @@ TEST_CASE("A vector is read whole, and what lies beside it is left alone", "[vec
   const Folder here;
   write_file(here.at / "data.json", "{}");
   write_file(here.at / "bounds_0" / "lower_0.pb", "x");
-  const Vector vector = read_vector(here.root.path(), "test_x");
+  const TestVector vector = read_vector(here.root.path(), "test_x");
   CHECK(here.problems() == "");
   CHECK(vector.model == model_of(average()));
   REQUIRE(vector.sets.size() == 2);

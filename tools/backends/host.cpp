@@ -31,7 +31,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using oracles::Outcome;
 using suites::accepted;
-using suites::Refusal;
+using suites::RequestRefusal;
 
 constexpr std::int64_t most_dimensions = 64, most_outputs = 1024;
 constexpr std::size_t longest_reason = 2000;  // a header has its limit, and runtimes quote whole models
@@ -162,8 +162,8 @@ void expect_ok(const char* function, std::int32_t status, const Listener& listen
   if (status == ASSAY_OK) return;
   const std::string because =
       listener.because().empty() ? std::string(function) + "() gave no reason" : listener.because();
-  if (status == ASSAY_REFUSED) throw Refusal{Outcome::Kind::refused, because};
-  if (status == ASSAY_UNSUPPORTED) throw Refusal{Outcome::Kind::unsupported, because};
+  if (status == ASSAY_REFUSED) throw RequestRefusal{Outcome::Kind::refused, because};
+  if (status == ASSAY_UNSUPPORTED) throw RequestRefusal{Outcome::Kind::unsupported, because};
   throw ContractBreach{std::string(function) + "() returned " + std::to_string(status) + ", which is no status"};
 }
 
@@ -234,7 +234,8 @@ class RequestView {
  private:
   void parse(std::string_view bytes) {
     stated_ = accepted(stated_model(bytes));
-    if (!stated_.node) throw Refusal{Outcome::Kind::unsupported, "a library for single nodes: " + stated_.because};
+    if (!stated_.node)
+      throw RequestRefusal{Outcome::Kind::unsupported, "a library for single nodes: " + stated_.because};
     const StatedNode& stated = *stated_.node;
     for (const StatedAttribute& attribute : stated.attributes) attributes_.push_back(view(attribute));
     for (const StatedOperand& operand : stated.operands)
@@ -342,7 +343,8 @@ class Session {
   std::vector<Guarded> run_into(const std::vector<std::string>& parts) {
     std::vector<Guarded> buffers;
     for (const Emitted& each : run(parts)) {
-      if (each.type().dtype == DType::string) throw Refusal{Outcome::Kind::unsupported, "strings cannot be bound"};
+      if (each.type().dtype == DType::string)
+        throw RequestRefusal{Outcome::Kind::unsupported, "strings cannot be bound"};
       buffers.emplace_back(each.type());
     }
     std::vector<assay_buffer> views;
@@ -384,7 +386,7 @@ std::string answer(const assay_backend& backend, const suites::Request& request)
     const RequestView view(request, backend.wants_node != 0);
     Session session(backend, view.model());
     return suites::outputs_frame(request.id, run_all(session, request));
-  } catch (const Refusal& refusal) {
+  } catch (const RequestRefusal& refusal) {
     return suites::answer_line(request.id, refusal.kind, std::string_view(refusal.because).substr(0, longest_reason),
                                {});
   }

@@ -211,6 +211,17 @@ class Onnxruntime(Libraries):
         self.assertGreater(sum(state == "pass" for state in stable(native).values()), 300)
         self.assertIn("fail", stable(native).values())
 
+    def test_its_c_api_takes_every_type_but_strings(self):
+        arguments = ["--ops", "Cast-25,Transpose-25,Constant-24,Constant-25,ai.onnx.ml:LabelEncoder-4", "--cases", "60", "--timeout", "5"]
+        native, _ = self.states("onnxruntime-native", *arguments)
+        python, _ = self.states("onnxruntime", *arguments)
+        lack = {line for line in native if native[line] == "unsupported" != python[line]}
+        self.assertTrue(lack)
+        self.assertTrue(all(re.search(r"string|to=8|strings=", line) for line in lack), lack)
+        self.assertEqual({line: native[line] for line in native.keys() - lack}, {line: python[line] for line in native.keys() - lack})
+        for type_name in ("=u2[", "=i2[", "=f8e8m0["):
+            self.assertTrue(any(type_name in line and native[line] == "pass" for line in native), type_name)
+
     def test_a_library_that_is_not_there_is_named(self):
         done = assay("certify", "--backend", "onnxruntime-native", "--cases", "1", ASSAY_ONNXRUNTIME="/no/such/library.so")
         self.assertEqual(done.returncode, 2)

@@ -3,21 +3,17 @@
 //
 //   layer/NAME            one layer of a well-known shape through the engine, one thread
 //   naive/NAME            the same by the naive loop, where that ends within a second
-//   elementwise/NAME      10^7 elements, for bench_elementwise.py
 //   scaling/WHAT/N        one extent grows and the others stay
 //   peak/…                what this core can do at most: registers only, or a copy beyond the second cache
 //
 // --write FOLDER writes each layer as NAME/model.onnx and NAME/input_N.pb instead, for bench_peers.py.
 #include "reference/fast/engine.h"
-#include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "tools/bench/layer.h"
 #include "tools/held_memory.h"
 
 #include <algorithm>
 #include <benchmark/benchmark.h>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 
 namespace assay {
@@ -53,25 +49,6 @@ constexpr NamedLine layers[] = {
     {"pool-3x3-stride",
      "AveragePool-22 opset=22 ir=10 X=f32[1,64,112,112]~normal:1 kernel_shape=3,3 pads=1,1,1,1 strides=2,2"},
     {"pool-2x2-stride", "AveragePool-22 opset=22 ir=10 X=f32[1,64,112,112]~normal:1 kernel_shape=2,2 strides=2,2"},
-};
-
-constexpr NamedLine elementwise[] = {
-    {"Add", "Add-14 opset=22 ir=10 A=f32[10000000]~normal:1 B=f32[10000000]~normal:2"},
-    {"Mul", "Mul-14 opset=22 ir=10 A=f32[10000000]~normal:1 B=f32[10000000]~normal:2"},
-    {"Div", "Div-14 opset=22 ir=10 A=f32[10000000]~normal:1 B=f32[10000000]~normal:2"},
-    {"Relu", "Relu-14 opset=22 ir=10 X=f32[10000000]~normal:1"},
-    {"Where",
-     "Where-16 opset=22 ir=10 condition=bool[10000000]~full:1 X=f32[10000000]~normal:1 Y=f32[10000000]~normal:2"},
-    {"Cast to f64", "Cast-21 opset=22 ir=10 input=f32[10000000]~normal:1 to=11"},
-    {"Cast to i32", "Cast-21 opset=22 ir=10 input=f32[10000000]~normal:1 to=6"},
-    {"Cast to f16", "Cast-21 opset=22 ir=10 input=f32[10000000]~normal:1 to=10"},
-    {"Sqrt", "Sqrt-13 opset=22 ir=10 X=f32[10000000]~uniform:1"},
-    {"Exp", "Exp-13 opset=22 ir=10 input=f32[10000000]~normal:1"},
-    {"Log", "Log-13 opset=22 ir=10 input=f32[10000000]~uniform:1"},
-    {"Sin", "Sin-22 opset=22 ir=10 input=f32[10000000]~normal:1"},
-    {"Tanh", "Tanh-13 opset=22 ir=10 input=f32[10000000]~normal:1"},
-    {"Sigmoid", "Sigmoid-13 opset=22 ir=10 X=f32[10000000]~normal:1"},
-    {"Erf", "Erf-13 opset=22 ir=10 input=f32[10000000]~normal:1"},
 };
 
 // The same by the naive loop.
@@ -175,7 +152,6 @@ void register_all() {
   };
   for (const NamedLine& layer : layers) add(std::string("layer/") + layer.name, layer.line, false);
   for (const NamedLine& layer : layers) add(std::string("naive/") + layer.name, layer.line, true);
-  for (const NamedLine& layer : elementwise) add(std::string("elementwise/") + layer.name, layer.line, false);
   const auto conv = [](Int channels, Int maps, Int side, Int kernel) {
     const std::string c = std::to_string(channels), m = std::to_string(maps), s = std::to_string(side);
     const std::string k = std::to_string(kernel), pad = std::to_string(kernel / 2);
@@ -194,25 +170,13 @@ void register_all() {
   benchmark::RegisterBenchmark("peak/copy", measure_copy);
 }
 
-void write_file(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())))
-    throw InputError("cannot write " + path.string());
-}
-
 void write_layers(const std::filesystem::path& folder) {
   for (const auto& [name, line] : layers) {
     const Layer layer(line);
-    const std::filesystem::path here = folder / name;
-    std::filesystem::create_directories(here);
-    write_file(here / "model.onnx", model_of(layer.c));
     const Tensor output = layer.answer();
-    write_file(here / "operations", std::to_string(operations_of(layer)));
-    write_file(here / "bytes", std::to_string(bytes_of(layer) + output.bytes().size()));
-    write_file(here / "output.pb", encode_tensor(output, "Y"));
-    int number = 0;
-    for (const std::string& input : graph_inputs(layer.c, 0))
-      write_file(here / ("input_" + std::to_string(number++) + ".pb"), input);
+    write_layer(layer, output, folder / name);
+    write_file(folder / name / "operations", std::to_string(operations_of(layer)));
+    write_file(folder / name / "bytes", std::to_string(bytes_of(layer) + output.bytes().size()));
   }
 }
 

@@ -3,7 +3,10 @@
 #pragma once
 
 #include "reference/case_view.h"
+#include "reference/onnx_io.h"
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -23,7 +26,8 @@ struct Layer {
   Layer(const Layer&) = delete;
   Layer& operator=(const Layer&) = delete;
 
-  Tensor answer() const { return c.definition().fast(c.call(), in, 1).only(); }
+  // The first output asked for.
+  Tensor answer() const { return c.definition().fast(c.call(), in, 1).requested().front(); }
   // Products of the formula, or a pool's sums, padding included; the elements of what maps elements.
   double terms() const {
     const Call call = c.call();
@@ -35,5 +39,21 @@ struct Layer {
                                                              : volume(call.ints("kernel_shape")));
   }
 };
+
+inline void write_file(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+    throw InputError("cannot write " + path.string());
+}
+
+// Writes a layer for what reads ONNX: model.onnx, input_N.pb of what is no constant, and the answer, output.pb.
+inline void write_layer(const Layer& layer, const Tensor& answer, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  write_file(folder / "model.onnx", model_of(layer.c));
+  write_file(folder / "output.pb", encode_tensor(answer, "Y"));
+  int number = 0;
+  for (const std::string& input : graph_inputs(layer.c, 0))
+    write_file(folder / ("input_" + std::to_string(number++) + ".pb"), input);
+}
 
 }  // namespace assay

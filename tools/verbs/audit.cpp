@@ -42,10 +42,10 @@ void write_node_tests(const fs::path& folder) {
                      suites::printable(process.last_words(), 200) + "; set ASSAY_PYTHON to a Python that has onnx");
 }
 
-using Row = std::map<Rating, Int>;
+using TableRow = std::map<Rating, Int>;
 
-std::map<OpVersion, Row> rows_of(const suites::Audit& audit) {
-  std::map<OpVersion, Row> rows;
+std::map<OpVersion, TableRow> rows_of(const suites::Audit& audit) {
+  std::map<OpVersion, TableRow> rows;
   for (const suites::Rated& each : audit.outputs) ++rows[each.version][each.rating];
   return rows;
 }

@@ -53,7 +53,7 @@ std::string words_about(const CatalogueEntry& entry) {
 }
 
 int list() {
-  std::vector<Row> rows{{"backend", "package", "state", "size", "about"}};
+  std::vector<TableRow> rows{{"backend", "package", "state", "size", "about"}};
   for (const CatalogueEntry& entry : suites::catalogue())
     rows.push_back({entry.name, entry.package, state_of(entry), size_of(entry), words_about(entry)});
   print_columns(rows);

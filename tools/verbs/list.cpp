@@ -53,8 +53,8 @@ Int contested(const Definition& definition) {
   return std::ranges::count_if(definition.rulings, [](const RulingUse& use) { return use.readings.size() > 1; });
 }
 
-std::vector<Row> table() {
-  std::vector<Row> rows{
+std::vector<TableRow> table() {
+  std::vector<TableRow> rows{
       {"operator version", "opsets", "types", "constraints", "clauses with several readings", "state"}};
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions())
@@ -80,7 +80,7 @@ std::string_view family(const Definition& definition) {
 }
 
 // Gives each family a row, in the order of its first operator.
-std::vector<Row> summary() {
+std::vector<TableRow> summary() {
   struct Family {
     std::string_view name;
     std::string operators;
@@ -94,7 +94,7 @@ std::vector<Row> summary() {
     known->operators += (known->operators.empty() ? "" : ", ") + operator_name(op->versions().back().version);
     std::ranges::copy(op->versions(), std::back_inserter(known->versions));
   }
-  std::vector<Row> rows{{"family", "operators", "versions", "types"}};
+  std::vector<TableRow> rows{{"family", "operators", "versions", "types"}};
   for (const Family& each : families)
     rows.push_back(
         {std::string(each.name), each.operators, std::to_string(each.versions.size()), types(each.versions)});
@@ -102,8 +102,8 @@ std::vector<Row> summary() {
 }
 
 // What a profile says of each operator version.
-std::vector<Row> table(const Profile& profile) {
-  std::vector<Row> rows{{"operator version", "restrictions of " + std::string(profile.name)}};
+std::vector<TableRow> table(const Profile& profile) {
+  std::vector<TableRow> rows{{"operator version", "restrictions of " + std::string(profile.name)}};
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions()) {
       const Profile::Part* const part = profile.part(definition.version);
@@ -114,8 +114,8 @@ std::vector<Row> table(const Profile& profile) {
 }
 
 // The ledger of what is still to come: every pair of the registry, and the operators outside it that we have.
-std::vector<Row> ledger() {
-  std::vector<Row> rows{{"operator version", "state"}};
+std::vector<TableRow> ledger() {
+  std::vector<TableRow> rows{{"operator version", "state"}};
   std::size_t certified = 0;
   for (const Registered& registered : registered_operators()) {
     const Definition* definition = find_definition(registered.version);
@@ -141,10 +141,10 @@ Verb list_verb(CLI::App& app) {
   CLI::Option* whole = command->add_flag("--all", *all, "every operator version of the ONNX registry with its state");
   command->add_option("--profile", *profile, "what a profile demands of each: sonnx")->excludes(whole);
   return {command, [markdown, all, profile] {
-            const std::vector<Row> rows = !profile->empty() ? table(profile_of(*profile))
-                                          : *all            ? ledger()
-                                          : *markdown       ? summary()
-                                                            : table();
+            const std::vector<TableRow> rows = !profile->empty() ? table(profile_of(*profile))
+                                               : *all            ? ledger()
+                                               : *markdown       ? summary()
+                                                                 : table();
             *markdown ? print_markdown(rows) : print_columns(rows);
             return conforms;
           }};

@@ -89,9 +89,9 @@ std::vector<std::pair<std::string, Score>> scores(const std::vector<Trial>& tria
 
 std::string of(Int part, Int whole) { return std::to_string(part) + " of " + std::to_string(whole); }
 
-std::vector<Row> score_table(const std::vector<Trial>& trials) {
-  std::vector<Row> rows{{"operator version", "bugs found", "semantic ones", "cases to find one (median)", "worst",
-                         "latest of all", "found by the pinned cases alone", "equivalent"}};
+std::vector<TableRow> score_table(const std::vector<Trial>& trials) {
+  std::vector<TableRow> rows{{"operator version", "bugs found", "semantic ones", "cases to find one (median)", "worst",
+                              "latest of all", "found by the pinned cases alone", "equivalent"}};
   for (const auto& [version, s] : scores(trials))
     rows.push_back({version, of(s.killed, s.bugs), of(s.semantic_killed, s.semantic), std::to_string(s.median()),
                     std::to_string(s.worst()),
@@ -105,10 +105,10 @@ std::string cell(const AccuracyProbe& s) {
   return said + " (dense: " + s.dense + ")";
 }
 
-std::vector<Row> sounding_table(const std::vector<AccuracyProbe>& accuracy_probes) {
-  std::vector<Row> rows{{"weaker arithmetic", "K = 27", "K = 576", "K = 4608"}};
+std::vector<TableRow> sounding_table(const std::vector<AccuracyProbe>& accuracy_probes) {
+  std::vector<TableRow> rows{{"weaker arithmetic", "K = 27", "K = 576", "K = 4608"}};
   for (const AccuracyProbe& s : accuracy_probes) {
-    const auto row = std::ranges::find_if(rows, [&](const Row& each) { return each.front() == s.mutant->id; });
+    const auto row = std::ranges::find_if(rows, [&](const TableRow& each) { return each.front() == s.mutant->id; });
     if (row == rows.end())
       rows.push_back({s.mutant->id, cell(s)});
     else

@@ -339,7 +339,7 @@ ReplayRun of_model(const Words& words, const std::string& recipe) {
 ReplayRun of_vector(const fs::path& folder) {
   const fs::path whole = fs::absolute(folder).lexically_normal();
   const fs::path named = whole.has_filename() ? whole : whole.parent_path();
-  const suites::Vector vector = suites::read_vector(named.parent_path(), named.filename().string());
+  const suites::TestVector vector = suites::read_vector(named.parent_path(), named.filename().string());
   if (!vector.problems.empty()) throw InputError(text(vector.problems.front()));
   ModelReader reader(vector.model, folder.string());
   std::vector<std::vector<Tensor>> sets;

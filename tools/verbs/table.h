@@ -7,9 +7,9 @@
 
 namespace assay::tools {
 
-using Row = std::vector<std::string>;
+using TableRow = std::vector<std::string>;
 
-void print_columns(const std::vector<Row>& rows);
-void print_markdown(const std::vector<Row>& rows);
+void print_columns(const std::vector<TableRow>& rows);
+void print_markdown(const std::vector<TableRow>& rows);
 
 }  // namespace assay::tools

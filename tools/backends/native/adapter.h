@@ -18,13 +18,19 @@
 namespace assay::native {
 
 using Arguments = std::span<const char* const>;
-using Inputs = std::span<const assay_tensor>;
+using InputTensors = std::span<const assay_tensor>;
 
 // A refusal on its way to assay; any other exception is one as well.
-struct Refusal {
+struct Refused {
   std::int32_t status = ASSAY_REFUSED;
   std::string because;
 };
+
+// Refuses strings, whose bytes are not those of the runtime's tensor (assay_backend.h).
+inline void refuse_strings(std::int32_t type) {
+  constexpr std::int32_t string = 8;
+  if (type == string) throw Refused{ASSAY_UNSUPPORTED, "this worker hands no strings over"};
+}
 
 class Host {
  public:
@@ -33,6 +39,7 @@ class Host {
   void because(const std::string& reason) const { host_->because(host_->context, reason.c_str()); }
   void emit(std::int32_t output, std::int32_t type, const std::vector<std::int64_t>& dims, const void* data,
             std::size_t bytes) const {
+    refuse_strings(type);
     const assay_tensor tensor{type, static_cast<std::int32_t>(dims.size()), dims.data(), data, bytes};
     host_->emit(host_->context, output, &tensor);
   }
@@ -44,12 +51,12 @@ class Host {
 using Buffers = std::span<const assay_buffer>;
 
 // What it emits has to stay until it is destroyed.
-class Session {
+class RuntimeSession {
  public:
-  virtual ~Session() = default;
-  virtual void run(Inputs inputs, const Host& host) = 0;
+  virtual ~RuntimeSession() = default;
+  virtual void run(InputTensors inputs, const Host& host) = 0;
   // Of an adapter whose table says that it binds outputs.
-  virtual void run_into(Inputs, Buffers) {}
+  virtual void run_into(InputTensors, Buffers) {}
 };
 
 // What describe() returns; `rest` is more of the object.
@@ -63,7 +70,7 @@ std::int32_t status_of(const assay_host* host, F&& act) {
   try {
     act(told);
     return ASSAY_OK;
-  } catch (const Refusal& refusal) {
+  } catch (const Refused& refusal) {
     told.because(refusal.because);
     return refusal.status;
   } catch (const std::bad_alloc&) {
@@ -75,11 +82,9 @@ std::int32_t status_of(const assay_host* host, F&& act) {
 }
 
 // Tensors as an adapter takes them: numbers, whose bytes lie side by side.
-inline Inputs numbers(const assay_tensor* inputs, std::int32_t count) {
-  constexpr std::int32_t string = 8;
-  const Inputs all(inputs, static_cast<std::size_t>(count));
-  for (const assay_tensor& each : all)
-    if (each.type == string) throw Refusal{ASSAY_UNSUPPORTED, "this worker hands no strings over"};
+inline InputTensors numbers(const assay_tensor* inputs, std::int32_t count) {
+  const InputTensors all(inputs, static_cast<std::size_t>(count));
+  for (const assay_tensor& each : all) refuse_strings(each.type);
   return all;
 }
 
@@ -103,16 +108,16 @@ const assay_backend* table(bool wants_node = false, Binding binding = Binding::n
       },
       [](void* session, const assay_tensor* inputs, std::int32_t count, const assay_host* host) {
         return status_of(host, [&](const Host& told) {
-          static_cast<Session*>(session)->run(numbers(inputs, count), told);
+          static_cast<RuntimeSession*>(session)->run(numbers(inputs, count), told);
         });
       },
-      [](void* session) { delete static_cast<Session*>(session); },
+      [](void* session) { delete static_cast<RuntimeSession*>(session); },
       1,
       binding == Binding::none ? nullptr
                                : +[](void* session, const assay_tensor* inputs, std::int32_t count,
                                      const assay_buffer* outputs, std::int32_t output_count, const assay_host* host) {
                                    return status_of(host, [&](const Host&) {
-                                     static_cast<Session*>(session)->run_into(
+                                     static_cast<RuntimeSession*>(session)->run_into(
                                          numbers(inputs, count),
                                          Buffers(outputs, static_cast<std::size_t>(output_count)));
                                    });
@@ -128,7 +133,7 @@ inline std::string library_of_wheel(Arguments arguments, const char* variable, c
   namespace fs = std::filesystem;
   if (const char* given = std::getenv(variable); given && *given) return given;
   if (arguments.empty())
-    throw Refusal{.because = std::string(variable) + " is not set, nor is an interpreter given whose packages have it"};
+    throw Refused{.because = std::string(variable) + " is not set, nor is an interpreter given whose packages have it"};
   const fs::path libraries = fs::path(arguments[0]).parent_path().parent_path() / "lib";
   std::error_code ignored;
   for (const fs::directory_entry& python : fs::directory_iterator(libraries, ignored))
@@ -136,7 +141,7 @@ inline std::string library_of_wheel(Arguments arguments, const char* variable, c
       const std::string name = file.path().filename().string();
       if (name.starts_with(stem) && name.find(".so") != std::string::npos) return file.path().string();
     }
-  throw Refusal{.because = "there is no " + folder + "/" + std::string(stem) + "*.so* below " + libraries.string() +
+  throw Refused{.because = "there is no " + folder + "/" + std::string(stem) + "*.so* below " + libraries.string() +
                            "; set " + variable + " to the library"};
 }
 

@@ -33,8 +33,8 @@ constexpr std::array<Type, 6> types{{{1, Kind::f32, 4},
                                      {3, Kind::s8, 1},
                                      {6, Kind::s32, 4}}};
 
-[[noreturn]] void lack(const std::string& what) { throw Refusal{ASSAY_UNSUPPORTED, what}; }
-[[noreturn]] void refuse(const std::string& what) { throw Refusal{ASSAY_REFUSED, what}; }
+[[noreturn]] void lack(const std::string& what) { throw Refused{ASSAY_UNSUPPORTED, what}; }
+[[noreturn]] void refuse(const std::string& what) { throw Refused{ASSAY_REFUSED, what}; }
 
 const Type& type_of(const assay_tensor& tensor) {
   for (const Type& type : types)
@@ -177,33 +177,33 @@ Dims end_padding(const Window& window) {
   return all;
 }
 
-class Kernel : public Session {
+class Kernel : public RuntimeSession {
  public:
   Kernel(const assay_model& model)
       : node_(*model.node),
         is_plain_(std::string_view(assay_option_of(&model, "layout", "any")) == "plain"),
         threads_(std::atoi(assay_option_of(&model, "threads", "1"))) {}
 
-  void run(Inputs inputs, const Host& host) override {
+  void run(InputTensors inputs, const Host& host) override {
     ::omp_set_num_threads(std::max(1, threads_));
     try {
       compute(inputs, host);
     } catch (const dnnl::error& error) {
       const bool is_missing = error.status == dnnl_unimplemented;
-      throw Refusal{is_missing ? ASSAY_UNSUPPORTED : ASSAY_REFUSED, error.what()};
+      throw Refused{is_missing ? ASSAY_UNSUPPORTED : ASSAY_REFUSED, error.what()};
     }
   }
 
  protected:
-  virtual void compute(Inputs inputs, const Host& host) = 0;
+  virtual void compute(InputTensors inputs, const Host& host) = 0;
 
   const assay_node& node() const { return node_; }
   bool is_plain() const { return is_plain_; }
 
-  const assay_tensor* optional(std::int32_t operand, Inputs inputs) const {
+  const assay_tensor* optional(std::int32_t operand, InputTensors inputs) const {
     return assay_value_of(&node_, operand, inputs.data());
   }
-  const assay_tensor& required(std::int32_t operand, Inputs inputs) const {
+  const assay_tensor& required(std::int32_t operand, InputTensors inputs) const {
     const assay_tensor* tensor = optional(operand, inputs);
     if (!tensor) refuse("operand " + std::to_string(operand) + " is missing");
     return *tensor;
@@ -233,7 +233,7 @@ class AveragePool : public Kernel {
   using Kernel::Kernel;
 
  private:
-  void compute(Inputs inputs, const Host& host) override {
+  void compute(InputTensors inputs, const Host& host) override {
     const assay_tensor& x = required(0, inputs);
     const assay_attribute* kernel = assay_attribute_of(&node(), "kernel_shape");
     if (!kernel || kernel->kind != ASSAY_INTS) refuse("kernel_shape is required");
@@ -316,7 +316,7 @@ class Conv : public Convolution {
   using Convolution::Convolution;
 
  private:
-  void compute(Inputs inputs, const Host& host) override {
+  void compute(InputTensors inputs, const Host& host) override {
     const Operands in = operands_of(node(), required(0, inputs), required(1, inputs), optional(2, inputs));
     convolve(in, type_of(in.x), dnnl::primitive_attr(), host);
   }
@@ -329,7 +329,7 @@ class QLinearConv : public Convolution {
   using Convolution::Convolution;
 
  private:
-  void compute(Inputs inputs, const Host& host) override {
+  void compute(InputTensors inputs, const Host& host) override {
     const std::vector<std::int8_t> weights = signed_weights(inputs);
     assay_tensor w = required(3, inputs);
     w.type = 3;
@@ -343,7 +343,7 @@ class QLinearConv : public Convolution {
     convolve(in, type_of(required(7, inputs)), attributes, host);
   }
 
-  std::vector<std::int8_t> signed_weights(Inputs inputs) const {
+  std::vector<std::int8_t> signed_weights(InputTensors inputs) const {
     const assay_tensor& w = required(3, inputs);
     const std::int64_t zero_points = volume(dims_of(required(5, inputs)));
     if (w.rank < 1 || (zero_points != 1 && zero_points != w.dims[0])) refuse("w_zero_point does not fit w");
@@ -364,12 +364,12 @@ class QLinearConv : public Convolution {
     refuse("a quantised operand is not of 8 bits");
   }
 
-  std::int32_t zero_point_at(std::int32_t operand, std::int64_t i, Inputs inputs) const {
+  std::int32_t zero_point_at(std::int32_t operand, std::int64_t i, InputTensors inputs) const {
     if (required(operand, inputs).bytes == 0) refuse("a zero point is empty");
     return integer_at(required(operand, inputs), i);
   }
 
-  std::vector<float> floats(std::int32_t operand, std::int64_t most, Inputs inputs) const {
+  std::vector<float> floats(std::int32_t operand, std::int64_t most, InputTensors inputs) const {
     const assay_tensor& tensor = required(operand, inputs);
     const std::int64_t count = volume(dims_of(tensor));
     if (tensor.type != 1 || tensor.rank > 1 || (count != 1 && count != most)) refuse("a scale is no f32 of that size");
@@ -377,7 +377,7 @@ class QLinearConv : public Convolution {
     return {data, data + count};
   }
 
-  std::vector<float> scales(const Operands& in, Inputs inputs) const {
+  std::vector<float> scales(const Operands& in, InputTensors inputs) const {
     const float x = floats(1, 1, inputs)[0], y = floats(6, 1, inputs)[0];
     std::vector<float> all = floats(4, in.maps, inputs);
     for (float& scale : all) scale = x * scale / y;
@@ -402,7 +402,7 @@ void settle(const std::string& isa) {
   std::_Exit(2);
 }
 
-std::unique_ptr<Session> load(const assay_model& model) {
+std::unique_ptr<RuntimeSession> load(const assay_model& model) {
   settle(assay_option_of(&model, "isa", ""));
   const std::string_view op = model.node->op;
   if (*model.node->domain == 0 && op == "Conv") return std::make_unique<Conv>(model);

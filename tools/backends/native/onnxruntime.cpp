@@ -98,7 +98,7 @@ void check(A... arguments) {
                           text.find("NOT_IMPLEMENTED") != std::string::npos ||
                           text.find("Could not find an implementation") != std::string::npos;
   call<ReleaseStatus>(status);
-  throw Refusal{is_missing ? ASSAY_UNSUPPORTED : ASSAY_REFUSED, text};
+  throw Refused{is_missing ? ASSAY_UNSUPPORTED : ASSAY_REFUSED, text};
 }
 
 template <class T, class Release>
@@ -118,6 +118,11 @@ int level_of(std::string_view optimization) {
   if (optimization == "extended") return 2;
   return 99;
 }
+
+// Convert the number of an element type: onnxruntime counts uint2, int2, float8e8m0 from 24 on, ONNX float8e8m0, uint2,
+// int2 (onnxruntime_c_api.h, onnx.proto).
+int number_here(std::int32_t onnx) { return onnx == 24 ? 26 : onnx == 25 || onnx == 26 ? onnx - 1 : onnx; }
+int number_in_onnx(int here) { return here == 26 ? 24 : here == 24 || here == 25 ? here + 1 : here; }
 
 // Bits of an ONNX element type; 0 where it has none.
 std::size_t width_of(int type) {
@@ -151,7 +156,7 @@ OwnedValue value_of(std::int32_t type, std::int32_t rank, const std::int64_t* di
   Value* value = nullptr;
   check<CreateTensorWithDataAsOrtValue>(static_cast<const MemoryInfo*>(memory),
                                         bytes > 0 ? data : static_cast<void*>(&nothing), bytes, dims,
-                                        static_cast<std::size_t>(rank), static_cast<int>(type), &value);
+                                        static_cast<std::size_t>(rank), number_here(type), &value);
   return OwnedValue(value);
 }
 
@@ -169,17 +174,18 @@ void emit(const Host& host, std::int32_t number, Value* value) {
   check<GetTensorMutableData>(value, &data);
   std::vector<std::int64_t> dims(rank);
   check<GetDimensions>(info, dims.data(), rank);
+  type = number_in_onnx(type);
   host.emit(number, type, dims, data, (elements * width_of(type) + 7) / 8);
 }
 
-class Loaded : public Session {
+class Loaded : public RuntimeSession {
  public:
   explicit Loaded(OwnedSession session)
       : session_(std::move(session)),
         inputs_(names<SessionGetInputCount, SessionGetInputName>(session_.get())),
         outputs_(names<SessionGetOutputCount, SessionGetOutputName>(session_.get())) {}
 
-  void run(Inputs inputs, const Host& host) override {
+  void run(InputTensors inputs, const Host& host) override {
     std::vector<Value*> results(outputs_.size());
     run_session(inputs, results);
     for (std::size_t i = 0; i < results.size(); ++i) {
@@ -188,7 +194,7 @@ class Loaded : public Session {
     }
   }
 
-  void run_into(Inputs inputs, Buffers outputs) override {
+  void run_into(InputTensors inputs, Buffers outputs) override {
     std::vector<OwnedValue> held;
     std::vector<Value*> results;
     for (const assay_buffer& each : outputs)
@@ -198,9 +204,9 @@ class Loaded : public Session {
 
  private:
   // Results that are null are made by the session.
-  void run_session(Inputs inputs, std::vector<Value*>& results) {
+  void run_session(InputTensors inputs, std::vector<Value*>& results) {
     if (inputs.size() != inputs_.size())
-      throw Refusal{.because = "the session has " + std::to_string(inputs_.size()) + " inputs, the model " +
+      throw Refused{.because = "the session has " + std::to_string(inputs_.size()) + " inputs, the model " +
                                std::to_string(inputs.size())};
     std::vector<OwnedValue> held;
     std::vector<const char*> fed;
@@ -223,7 +229,7 @@ class Loaded : public Session {
   std::vector<std::string> inputs_, outputs_;
 };
 
-std::unique_ptr<Session> load(const assay_model& model) {
+std::unique_ptr<RuntimeSession> load(const assay_model& model) {
   Options* options = nullptr;
   check<CreateSessionOptions>(&options);
   const Owned<Options, ReleaseSessionOptions> held(options);
@@ -240,16 +246,16 @@ std::unique_ptr<Session> load(const assay_model& model) {
 const ApiBase& open(const std::string& file) {
   ::setenv("ORT_DISABLE_TELEMETRY", "1", 0);  // a test reports to nobody, and its thread could not be forked
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) throw Refusal{.because = ::dlerror()};
+  if (!library) throw Refused{.because = ::dlerror()};
   auto* base = reinterpret_cast<const ApiBase* (*)()>(::dlsym(library, "OrtGetApiBase"));
-  if (!base) throw Refusal{.because = file + " exports no OrtGetApiBase"};
+  if (!base) throw Refused{.because = file + " exports no OrtGetApiBase"};
   return *base();
 }
 
 std::string describe(Arguments arguments) {
   const ApiBase& base = open(library_of_wheel(arguments, "ASSAY_ONNXRUNTIME", "onnxruntime/capi", "libonnxruntime.so"));
   api = base.get_api(api_version);
-  if (!api) throw Refusal{.because = std::string("onnxruntime ") + base.get_version() + " has no API of version 17"};
+  if (!api) throw Refused{.because = std::string("onnxruntime ") + base.get_version() + " has no API of version 17"};
   check<CreateEnv>(fatal_only, "assay", &environment);
   check<CreateCpuMemoryInfo>(arena_allocator, default_memory, &memory);
   check<GetAllocatorWithDefaultOptions>(&allocator);

@@ -49,7 +49,7 @@ ov::Core& core() {
 
 ov::Tensor tensor_of(const ov::Output<const ov::Node>& port, const assay_tensor& given) {
   const ov::element::Type& type = port.get_element_type();
-  if (onnx_type_of(type) != given.type) throw Refusal{.because = "the input has become " + type.get_type_name()};
+  if (onnx_type_of(type) != given.type) throw Refused{.because = "the input has become " + type.get_type_name()};
   ov::Tensor tensor(type, ov::Shape(given.dims, given.dims + given.rank));
   if (given.bytes > 0) std::memcpy(tensor.data(), given.data, std::min(given.bytes, tensor.get_byte_size()));
   return tensor;
@@ -57,7 +57,7 @@ ov::Tensor tensor_of(const ov::Output<const ov::Node>& port, const assay_tensor&
 
 void emit(const Host& host, std::int32_t number, const ov::Tensor& tensor) {
   const std::int32_t type = onnx_type_of(tensor.get_element_type());
-  if (type == 0) throw Refusal{.because = "an output of type " + tensor.get_element_type().get_type_name()};
+  if (type == 0) throw Refused{.because = "an output of type " + tensor.get_element_type().get_type_name()};
   const ov::Shape& shape = tensor.get_shape();
   const std::size_t bytes = tensor.get_byte_size();
   host.emit(number, type, std::vector<std::int64_t>(shape.begin(), shape.end()), bytes ? tensor.data() : nullptr,
@@ -77,23 +77,23 @@ auto told(F&& act) {
   try {
     return act();
   } catch (const ov::Exception& error) {
-    throw Refusal{is_missing(error.what()) ? ASSAY_UNSUPPORTED : ASSAY_REFUSED, error.what()};
+    throw Refused{is_missing(error.what()) ? ASSAY_UNSUPPORTED : ASSAY_REFUSED, error.what()};
   }
 }
 
-class Loaded : public Session {
+class Loaded : public RuntimeSession {
  public:
   explicit Loaded(ov::CompiledModel model) : model_(std::move(model)) {}
 
-  void run(Inputs inputs, const Host& host) override {
+  void run(InputTensors inputs, const Host& host) override {
     told([&] { infer(inputs, host); });
   }
 
  private:
-  void infer(Inputs inputs, const Host& host) {
+  void infer(InputTensors inputs, const Host& host) {
     const auto& ports = model_.inputs();
     if (ports.size() != inputs.size())
-      throw Refusal{.because = std::to_string(ports.size()) + " inputs are left of " + std::to_string(inputs.size())};
+      throw Refused{.because = std::to_string(ports.size()) + " inputs are left of " + std::to_string(inputs.size())};
     ov::InferRequest& request = kept_.emplace_back(model_.create_infer_request());
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i].type != 0) request.set_input_tensor(i, tensor_of(ports[i], inputs[i]));
@@ -117,7 +117,7 @@ void settle(std::string isa) {
   if (!isa.empty()) ::setenv("ONEDNN_MAX_CPU_ISA", isa.c_str(), 1);
 }
 
-std::unique_ptr<Session> load(const assay_model& model) {
+std::unique_ptr<RuntimeSession> load(const assay_model& model) {
   settle(assay_option_of(&model, "isa", ""));
   const ov::AnyMap settings{{"INFERENCE_PRECISION_HINT", std::string(assay_option_of(&model, "precision", "f32"))},
                             {"INFERENCE_NUM_THREADS", std::atoi(assay_option_of(&model, "threads", "1"))},

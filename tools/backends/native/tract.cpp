@@ -66,7 +66,7 @@ constexpr std::array<Type, 12> types{{{9, 0x01, 1, "bool"},
 const Type& type_of(const assay_tensor& tensor) {
   for (const Type& type : types)
     if (type.onnx == tensor.type) return type;
-  throw Refusal{ASSAY_UNSUPPORTED, tensor.type == 0
+  throw Refused{ASSAY_UNSUPPORTED, tensor.type == 0
                                        ? "the C interface has no inputs that are absent"
                                        : "the C interface has no tensors of type " + std::to_string(tensor.type)};
 }
@@ -83,7 +83,7 @@ void check(int result) {
   const char* said = tract.last_error();
   std::string text = said ? said : "tract gave no reason";
   text.resize(std::min(text.size(), text.find("Stack backtrace")));
-  throw Refusal{is_missing(text) ? ASSAY_UNSUPPORTED : ASSAY_REFUSED, text};
+  throw Refused{is_missing(text) ? ASSAY_UNSUPPORTED : ASSAY_REFUSED, text};
 }
 
 template <class T, int (*Interface::*destroy)(T**)>
@@ -118,18 +118,18 @@ void emit(const Host& host, std::int32_t number, Value* value) {
   const void* data = nullptr;
   check(tract.tensor_as_bytes(value, &kind, &rank, &shape, &data));
   const auto type = std::ranges::find(types, kind, &Type::tract);
-  if (type == types.end()) throw Refusal{.because = "an output of tract's type " + std::to_string(kind)};
+  if (type == types.end()) throw Refused{.because = "an output of tract's type " + std::to_string(kind)};
   std::vector<std::int64_t> dims(shape, shape + rank);
   std::size_t bytes = type->size;
   for (const std::int64_t dim : dims) bytes *= static_cast<std::size_t>(dim);
   host.emit(number, type->onnx, dims, data, bytes);
 }
 
-class Loaded : public Session {
+class Loaded : public RuntimeSession {
  public:
   explicit Loaded(OwnedInference model) : model_(std::move(model)) {}
 
-  void run(Inputs inputs, const Host& host) override {
+  void run(InputTensors inputs, const Host& host) override {
     std::vector<OwnedValue> held;
     std::vector<Value*> values;
     for (const assay_tensor& input : inputs) values.push_back(held.emplace_back(value_of(input)).get());
@@ -145,12 +145,12 @@ class Loaded : public Session {
   }
 
  private:
-  void prepare(Inputs inputs) {
-    if (!model_) throw Refusal{.because = "the model was refused before"};
+  void prepare(InputTensors inputs) {
+    if (!model_) throw Refused{.because = "the model was refused before"};
     std::size_t count = 0;
     check(tract.input_count(model_.get(), &count));
     if (count != inputs.size())
-      throw Refusal{.because = std::to_string(count) + " inputs are left of " + std::to_string(inputs.size())};
+      throw Refused{.because = std::to_string(count) + " inputs are left of " + std::to_string(inputs.size())};
     for (std::size_t i = 0; i < count; ++i) {
       Fact* fact = nullptr;
       check(tract.fact_parse(model_.get(), fact_of(inputs[i]).c_str(), &fact));
@@ -170,7 +170,7 @@ class Loaded : public Session {
   std::vector<OwnedValue> kept_;
 };
 
-std::unique_ptr<Session> load(const assay_model& model) {
+std::unique_ptr<RuntimeSession> load(const assay_model& model) {
   InferenceModel* inference = nullptr;
   check(tract.onnx_load_buffer(onnx, model.onnx, model.onnx_bytes, &inference));
   return std::make_unique<Loaded>(OwnedInference(inference));
@@ -187,10 +187,10 @@ struct Exported {
 
 void open(const std::string& file) {
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) throw Refusal{.because = ::dlerror()};
+  if (!library) throw Refused{.because = ::dlerror()};
   const auto find = [&](const std::string& name) {
     void* const function = ::dlsym(library, ("tract_" + name).c_str());
-    if (!function) throw Refusal{.because = "the library of tract exports no tract_" + name};
+    if (!function) throw Refused{.because = "the library of tract exports no tract_" + name};
     return Exported{function};
   };
   // In the order of Interface.
