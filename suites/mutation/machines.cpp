@@ -246,7 +246,8 @@ std::vector<VariantKernel> machine_variants(const std::string& op) {
   reading("complement", "of two labels the first has 1 less the score", "G77", "complement", complements);
   reading("by-label", "each label has as many as it has votes", "G77", "classes", scores_labels);
   reading("second", "of two labels the second", "G78", "second", prefers_second);
-  reading("likeliest", "the label of the largest probability", "G78", "likeliest", takes_likeliest);
+  // Of two labels it may be the second, which either reading has.
+  reading("likeliest", "the label of the largest probability", "G78 G78", "likeliest second", takes_likeliest);
   return all;
 }
 
