@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fits behind the last value of a graph, operator by operator.
+// Adds a node that fits behind the last value of a graph (growth.h).
 #include "generators/draw.h"
 #include "generators/graphs/growth.h"
 #include "generators/values.h"

@@ -254,8 +254,9 @@ class Classifier final : public Machine {
         const Score& s = *next++;
         if (!s.open_by.empty()) return undefined(s.open_by, "a score that nothing is said of");
         const std::size_t winner = s.tree->value(96).is_positive() ? i : j;
-        ++exact[winner], least[winner] += is_sure(s);
-        for (const std::size_t each : {i, j}) most[each] += !is_sure(s) || each == winner;
+        const bool is_certain = is_sure(s);
+        ++exact[winner], least[winner] += is_certain;
+        for (const std::size_t each : {i, j}) most[each] += !is_certain || each == winner;
       }
     const auto beats = [&](std::size_t a, std::size_t b) {
       return least[a] > most[b] || (least[a] == most[b] && a < b);

@@ -246,7 +246,7 @@ std::vector<VariantKernel> machine_variants(const std::string& op) {
   reading("complement", "of two labels the first has 1 less the score", "G77", "complement", complements);
   reading("by-label", "each label has as many as it has votes", "G77", "classes", scores_labels);
   reading("second", "of two labels the second", "G78", "second", prefers_second);
-  // Of two labels it may be the second, which either reading has.
+  // Goes by either name: of two labels the likeliest may be the second.
   reading("likeliest", "the label of the largest probability", "G78 G78", "likeliest second", takes_likeliest);
   return all;
 }
