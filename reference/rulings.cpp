@@ -843,11 +843,10 @@ const std::vector<Ruling>& table() {
        {"zero", "minus-one"},
        set | chosen_once},
       {"M43",
-       "Resize-10 and Upsample: the nearest element",
-       "The text has no formula: rounded down where there are more elements, up where there are fewer, as the "
-       "published "
-       "vectors have it.",
-       {"floor-or-ceil", "floor", "round-half-down"}},
+       "Resize-10 and Upsample: coordinates, and the nearest element",
+       "The text has no formula: o / scale, and the nearest is rounded down where there are more elements, up where "
+       "there are fewer, as the published vectors have it. ONNX's own conversion to version 11 makes it half_pixel.",
+       {"floor-or-ceil", "floor", "round-half-down", "half-pixel"}},
       {"M33",
        "GridSample: cubic beside the border",
        "The elements that are met outside are those at the border, as onnxruntime and OpenVINO have it "

@@ -216,8 +216,9 @@ std::vector<Tolerance> tolerances(const Expression& of, const Element& element, 
     wider.flushes_output = policy.flushes;
     wider.may_overflow = of.breaks_down(policy);
     all.push_back(wider);
-    if (!(policy.is_unshifted || policy.takes_logarithm) || !wider.may_overflow) continue;
-    all.back().vacuous = false;  // it gives no number but 0
+    const bool gives_no_number = policy.is_unshifted || policy.takes_logarithm || policy.level == Level::L3;
+    if (!gives_no_number || !wider.may_overflow) continue;
+    all.back().vacuous = false;  // but 0, by an infinity
     all.back().range = Interval{{}, {}};
   }
   return all;

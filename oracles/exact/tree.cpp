@@ -215,6 +215,8 @@ class InFormat final : public TreeNode {
   InFormat(const Tree& of, std::optional<DType> stash) : TreeNode({of}, of->fraction()), stash_(stash) { measure(); }
   double error(const Policy& p) const override { return operands_[0]->error(inside(p)); }
   bool breaks_down(const Policy& p) const override { return operands_[0]->breaks_down(inside(p)); }
+  // Nodes that are rounded one by one are those of the format, so that this is no policy of its own.
+  bool is_met_by(const Policy& p) const override { return (stash_ || p.is_fused()) && TreeNode::is_met_by(p); }
 
  private:
   Policy inside(Policy p) const {

@@ -86,10 +86,9 @@ class BatchAnswer final : public TreeAnswer {
     if (trains_ && !statistics(k).group) return exactly(nan(), dtype());
     if (std::ranges::any_of(all, is_nan)) return exactly(nan(), dtype());
     if (!std::ranges::all_of(all, &Scalar::is_finite)) return unscored("an infinity, whose share may be 0 times it");
-    if (!trains_) {  // no rounding changes the sign of the sum
-      const Ratio spread = ratio(all[4]) + ratio(scalar_of(static_cast<double>(call_.real("epsilon"))));
-      if (spread.is_zero()) return unscored("a variance of 0 without epsilon");
-      if (spread.numerator < Dyadic{}) return exactly(nan(), dtype());
+    if (!trains_) {
+      if (ratio(all[4]) < Ratio()) return unscored("what is given as a variance is negative");
+      if (all[4].is_zero() && call_.real("epsilon") == 0) return unscored("a variance of 0 without epsilon");
     }
     return normalized(channel(k), operand(all[0]));
   }

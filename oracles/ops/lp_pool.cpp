@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact answer of LpPool and GlobalLpPool (windows-and-products 3.5). Of p = 1 it is a sum. Else, with S the sum of
-// n powers, an evaluation is off by at most the share
+// The exact answer of LpPool and GlobalLpPool (windows-and-products 3.5). Of p = 1 it is a sum; powers are beyond what is
+// asked for there. Else, with S the sum of n powers, an evaluation is off by at most the share
 //
 //   (e1 + gamma(n, u)) / p + |ln S| u / p + e + 2u
 //
@@ -119,8 +119,8 @@ class NormAnswer final : public Answer {
     return is_sum() ? enclose(sum(index), dtype_, Summing::definition) : root(index);
   }
   std::vector<Tolerance> wider(Int index) const override {
-    if (is_sum()) return widen(sum(index), dtype_, declared_);
     const Element element = root(index);
+    if (is_sum()) return sums(index, element);
     if (element.kind != Kind::finite || element.value.is_zero()) return {beyond("subnormals flushed")};
     return tolerances(norm(index), element, dtype_, declared_);
   }
@@ -150,6 +150,16 @@ class NormAnswer final : public Answer {
     for (const ExactTap& tap : pool_.taps(index))
       if (!tap.value.is_zero()) sizes.push_back(abs(tap.value.value()));
     return {std::move(sizes), p_};
+  }
+
+  // A sum in other arithmetics, and by the functions that any other p takes.
+  std::vector<Tolerance> sums(Int index, const Element& as_root) const {
+    std::vector<Tolerance> all = widen(sum(index), dtype_, declared_);
+    if (as_root.kind != Kind::finite || as_root.value.is_zero()) return all;
+    all.push_back(as_root.required);
+    all.back().level = Level::widest;
+    all.back().arithmetic = "powers by functions";
+    return all;
   }
 
   Element root(Int index) const {

@@ -3,7 +3,7 @@
 // largest coordinate, so that of sides of s or more the overlap errs, relatively, by less than 2^-18 (1 + m / s), which
 // admits divisions that are not rounded right; corners that are given, or are numbers of the format, by 2^-18. Where
 // areas are exact and their union is a power of two, any division is exact. What an overlap that lies as near to the
-// threshold selects is left open, and so is what M39 names.
+// threshold selects is left open, and so is that of two boxes without an area, 0 / 0, and what M39 names.
 #include "oracles/exact/operands.h"
 #include "oracles/judging/finding.h"
 #include "oracles/rules/rules.h"
@@ -58,6 +58,7 @@ bool are_exact(const Corners& a, const Corners& b, const Corners& both) {
 
 // Tells whether two boxes overlap by more than the threshold.
 Decision decide(const Corners& a, const Corners& b, const Dyadic& threshold) {
+  if (a.area().is_zero() && b.area().is_zero()) return Decision::open;
   const Corners both = shared_by(a, b);
   Dyadic largest, least = Dyadic::power_of_two(40);
   for (const Corners* each : {&a, &b})

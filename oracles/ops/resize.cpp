@@ -134,7 +134,8 @@ bool is_sixteenth(double value) { return value * 16 == std::floor(value * 16) &&
 // Coordinates of one axis, and by how much they may err (movement 5.1).
 class Track {
  public:
-  Track(const Call& call, const Readings& readings, const Scaled& scaled) : axis_(scaled), how_(transformation(call)) {
+  Track(const Call& call, const Readings& readings, const Scaled& scaled)
+      : axis_(scaled), how_(reads(call, readings, "M43", "half-pixel") ? "half_pixel" : transformation(call)) {
     length_ = ratio(axis_.out);
     const bool is_own = ratio(axis_.in) * axis_.scale == length_;
     if (!is_own && call.definition().ruling("M20")) {
@@ -292,7 +293,8 @@ class ResizedAnswer final : public Answer {
     const bool shrinks = tracks_[axis].axis().scale < ratio(Int{1});
     if (call_.definition().ruling("M43")) {
       const std::string_view old = readings_.of("M43");
-      how = old == "floor" ? "floor" : old == "round-half-down" ? "round_prefer_floor" : shrinks ? "ceil" : "floor";
+      const bool rounds = old == "round-half-down" || old == "half-pixel";
+      how = rounds ? "round_prefer_floor" : old == "floor" || !shrinks ? "floor" : "ceil";
     }
     if (how == "floor") return floor(x);
     if (how == "round_prefer_ceil") return floor(x + half);

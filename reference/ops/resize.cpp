@@ -252,7 +252,7 @@ void transformed(Operator& op) {
 // clang-format off
 Operator resize() {
   return Operator("Resize")
-      .input("X", "T").output("Y", "T").rulings({"A29", "E1", "M21", "M44", "M62"})
+      .input("X", "T").output("Y", "T").rulings({"A29", "E1", "M20", "M21", "M44", "M62"})
       .require("C3", "every scale is positive", has_scales)
       .require("C9", "rank(X) >= 1", [](auto& c) { return c.rank("X") > 0; })
       .require("C10", "scales is a list", [](auto& c) { return is_list(c, "scales"); })
@@ -261,7 +261,7 @@ Operator resize() {
           .parameter("scales", "f32", "scales")
           .require("C2", "scales has as many entries as X has axes", has_scale_per_axis)
       .since(11, "coordinates are transformed; roi, sizes, mode cubic").with(transformed).without("T").without("C7").settled("M43")
-          .rulings({"M20", "M22", "M23", "M46", "M47"})
+          .rulings({"M22", "M23", "M46", "M47"})
           .word("coordinate_transformation_mode", {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
                                                    "tf_crop_and_resize", "tf_half_pixel_for_nn"}, "C8")
           .word("mode", {"nearest", "linear", "cubic"}, "C7")
@@ -295,7 +295,7 @@ Operator resize() {
 Operator upsample() {
   using enum AttributeSpec::Kind;
   return Operator("Upsample")
-      .input("X", "T").output("Y", "T").rulings({"A29", "E1", "M21", "M43", "M44", "M62"})
+      .input("X", "T").output("Y", "T").rulings({"A29", "E1", "M20", "M21", "M43", "M44", "M62"})
       .require("C1", "no scale is less than 1", [](auto& c) {
         return std::ranges::all_of(scales(c), [](double s) { return s >= 1; }); })
       .require("C9", "rank(X) >= 1", [](auto& c) { return c.rank("X") > 0; })

@@ -92,13 +92,14 @@ TEST_CASE("A breach is not admitted, but for numbers between zero and the smalle
   CHECK(100 * hidden < fails);
 }
 
-TEST_CASE("What a backend rounds or moves as no text forbids is contested, never wrong", "[admitted]") {
+TEST_CASE("What a backend rounds or moves as no text forbids is contested, below or unscored, never wrong",
+          "[admitted]") {
   const auto state_of = [](const char* text, double answer) {
     KernelTrial trial(*parse_case(text));
     oracles::Outcome outcome = trial.answer(*variant("sequential", trial.tested_case().version));
     for (auto& set : outcome.sets)
       for_type(set[0].dtype(), [&]<class T>() {
-        if constexpr (std::is_arithmetic_v<T>) set[0].as<T>()[0] = static_cast<T>(answer);
+        if constexpr (std::is_constructible_v<T, double>) set[0].as<T>()[0] = T(answer);
       });
     return trial.mark(outcome).state;
   };
@@ -113,6 +114,22 @@ TEST_CASE("What a backend rounds or moves as no text forbids is contested, never
       "mode=cubic padding_mode=border";
   CHECK(state_of(sample, 8) == State::contested);
   CHECK(state_of(sample, 7) == State::fail);
+  // M43: half_pixel is what ONNX's own conversion makes of it.
+  constexpr const char* resized = "Resize-10 opset=10 ir=8 X=f32[2]~hold:1,2 scales=f32[1]~values:0.5 mode=linear";
+  CHECK(state_of(resized, 1.5) == State::contested);
+  CHECK(state_of(resized, 2) == State::fail);
+  // Powers by functions where p is 1, and squares that overflow in f16.
+  constexpr const char* summed = "GlobalLpPool-22 opset=22 ir=10 X=f32[1,1,3]~hold:2,7,2 p=1";
+  CHECK(state_of(summed, 11.000001) == State::below);
+  CHECK(state_of(summed, 11.0001) == State::fail);
+  constexpr const char* share = "LpNormalization-22 opset=22 ir=10 input=f16[1]~hold:33408";
+  CHECK(state_of(share, 0) == State::below);
+  CHECK(state_of(share, 0.5) == State::fail);
+  // A variance is not negative.
+  constexpr const char* normal =
+      "BatchNormalization-15 opset=15 ir=8 X=f32[1,1]~hold:2 scale=f32[1]~hold:3 B=f32[1]~hold:1 "
+      "input_mean=f32[1]~hold:1 input_var=f32[1]~hold:-4";
+  CHECK(state_of(normal, 2.5) == State::unscored);
 }
 
 }  // namespace assay::mutation
