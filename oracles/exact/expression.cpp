@@ -215,11 +215,12 @@ std::vector<Tolerance> tolerances(const Expression& of, const Element& element, 
     if (!wider.vacuous) wider.budget = budget_of(error, element.blur);
     wider.flushes_output = policy.flushes;
     wider.may_overflow = of.breaks_down(policy);
-    all.push_back(wider);
-    const bool gives_no_number = policy.is_unshifted || policy.takes_logarithm || policy.level == Level::L3;
-    if (!gives_no_number || !wider.may_overflow) continue;
-    all.back().vacuous = false;  // but 0, by an infinity
-    all.back().range = Interval{{}, {}};
+    const bool gives_no_number = policy.is_unshifted || policy.takes_logarithm;
+    if (!gives_no_number || !wider.may_overflow) all.push_back(wider);
+    if (!wider.may_overflow || !(gives_no_number || policy.level == Level::L3)) continue;
+    wider.vacuous = false;  // 0 comes of a division by infinity
+    wider.range = Interval{};
+    all.push_back(std::move(wider));
   }
   return all;
 }

@@ -3,7 +3,7 @@
 // largest coordinate, so that of sides of s or more the overlap errs, relatively, by less than 2^-18 (1 + m / s), which
 // admits divisions that are not rounded right; corners that are given, or are numbers of the format, by 2^-18. Where
 // areas are exact and their union is a power of two, any division is exact. What an overlap that lies as near to the
-// threshold selects is left open, and so is that of two boxes without an area, 0 / 0, and what M39 names.
+// threshold selects is left open, and so is what M39 names.
 #include "oracles/exact/operands.h"
 #include "oracles/judging/finding.h"
 #include "oracles/rules/rules.h"
@@ -58,7 +58,6 @@ bool are_exact(const Corners& a, const Corners& b, const Corners& both) {
 
 // Tells whether two boxes overlap by more than the threshold.
 Decision decide(const Corners& a, const Corners& b, const Dyadic& threshold) {
-  if (a.area().is_zero() && b.area().is_zero()) return Decision::open;
   const Corners both = shared_by(a, b);
   Dyadic largest, least = Dyadic::power_of_two(40);
   for (const Corners* each : {&a, &b})
@@ -163,6 +162,9 @@ class Selection {
       if (same(scores_.at(i), *least_score_)) return true;
     return false;
   }
+  bool has_empty_boxes() const {
+    return std::ranges::count_if(corners_, [](const Corners& each) { return each.area().is_zero(); }) > 1;
+  }
 
  private:
   // Reads a threshold; it is plain where no hardware reads another number.
@@ -205,6 +207,8 @@ class Selection {
   Decision meet(Int line, Int a, Int b) const {
     const Int first = line / classes() * boxes_.extent(1);
     const auto corners = [&](Int box) -> const Corners& { return corners_[static_cast<std::size_t>(first + box)]; };
+    const bool is_nothing = corners(a).area().is_zero() && corners(b).area().is_zero();
+    if (is_nothing && readings_.of("M67") == "cover") return Decision::yes;
     return decide(corners(a), corners(b), most_overlap_.value());
   }
 
@@ -276,6 +280,7 @@ Oracle non_max_suppression() {
     std::vector<std::string> ids;
     if (selection.meets_threshold()) ids.emplace_back("M37");
     if (selection.has_ties()) ids.emplace_back("M38");
+    if (selection.has_empty_boxes()) ids.emplace_back("M67");
     return ids;
   };
   oracle.rounds = false;

@@ -288,6 +288,7 @@ Tolerance flushing(const Element& element, const std::vector<Scalar>& operands, 
   Tolerance flushed = beyond_copies("subnormals flushed");
   flushed.flushes_output = true;
   const auto vanishes = [&](const Scalar& value) { return value.is_zero() || value.is_subnormal(format_of(type)); };
+  if (element.kind == Kind::one_of && std::ranges::any_of(element.options, vanishes)) flushed.range = Interval{};
   if (element.kind != Kind::finite || !vanishes(nearest(element, type))) return flushed;
   for (const Scalar& operand : operands)
     if (operand.is_finite() && vanishes(operand))

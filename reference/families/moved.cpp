@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/families/moved.h"
 
+#include "reference/fast/engine.h"
 #include "reference/type_lists.h"
 
 #include <algorithm>
@@ -20,6 +21,11 @@ Int place(const Strides& at, Int i) {
 // what is read with an element is used while it is at hand.
 template <class T>
 void copy_matrix(const T* from, Int rows, Int columns, Int row_step, Int column_step, T* to) {
+  using Lane = std::conditional_t<sizeof(T) == sizeof(float), float, double>;
+  if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) == sizeof(Lane))
+    if (row_step == 1 && column_step == rows)
+      return engine::transpose(reinterpret_cast<const Lane*>(from), columns, rows, reinterpret_cast<Lane*>(to),
+                               columns);
   const Int tile = std::abs(row_step) < std::abs(column_step) ? 16 : std::max(rows, columns);
   for (Int top = 0; top < rows; top += tile)
     for (Int left = 0; left < columns; left += tile)
@@ -44,6 +50,17 @@ Tensor scattered(const Tensor& x, TensorType type, Strides at) {
       copy_matrix(x.as<T>().data() + place(at, i), rows, columns, row_step, column_step, to);
   });
   return y;
+}
+
+// Makes one of neighbouring axes that lie in the input as in the output.
+void merge_axes(Strides& at) {
+  for (std::size_t axis = at.extents.size(); axis-- > 1;) {
+    if (at.steps[axis - 1] != at.steps[axis] * at.extents[axis]) continue;
+    at.steps[axis - 1] = at.steps[axis];
+    at.extents[axis - 1] *= at.extents[axis];
+    at.steps.erase(at.steps.begin() + static_cast<std::ptrdiff_t>(axis));
+    at.extents.erase(at.extents.begin() + static_cast<std::ptrdiff_t>(axis));
+  }
 }
 
 }  // namespace
@@ -103,6 +120,7 @@ Tensor in_runs(const Tensor& x, TensorType type, Int run, const Ints& places, In
 Kernel strided(Strides (*of)(const Call&)) {
   return [of](const Call& call, Inputs in) {
     Strides at = of(call);
+    merge_axes(at);
     Int run = 1;
     for (; !at.extents.empty() && (at.steps.back() == run || at.extents.back() == 1); at.steps.pop_back()) {
       run *= at.extents.back();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/families/windows.h"
 
+#include <algorithm>
+
 namespace assay {
 
 Int bounded_product(Int a, Int b) {
@@ -9,6 +11,33 @@ Int bounded_product(Int a, Int b) {
   if (__builtin_mul_overflow(a, b, &out) || out > most || out < -most)
     throw InputError("a window is too large: more than 2^48 cells");
   return out;
+}
+
+std::vector<Spread> spread(const Call& call) {
+  const std::string word = call.text("auto_pad");
+  const Ints kernel = call.ints("kernel_shape"), strides = call.ints("strides"), dilations = call.ints("dilations"),
+             more = call.ints("output_padding"), pads = call.ints("pads");
+  const Ints stated = call.states("output_shape") ? call.ints("output_shape") : Ints();
+  std::vector<Spread> axes;
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    Spread axis{call.dim("X", static_cast<Int>(i) + 2), kernel[i], strides.at(i), dilations.at(i)};
+    const Int full = bounded_product(axis.stride, axis.in - 1) + bounded_product(axis.kernel - 1, axis.dilation) + 1 +
+                     bounded_product(more.at(i), 1);
+    const bool is_same = word.starts_with("SAME_"), is_padded = !stated.empty() || is_same;
+    if (is_padded) {
+      axis.out =
+          stated.empty() ? std::min(bounded_product(axis.in, axis.stride), full) : bounded_product(stated.at(i), 1);
+      const Int total = std::max<Int>(0, full - axis.out), half = total / 2;
+      axis.begin = word == "SAME_UPPER" ? half : total - half;
+    } else if (word == "VALID") {
+      axis.out = full;
+    } else {
+      axis.begin = bounded_product(pads.at(i), 1);
+      axis.out = full - axis.begin - bounded_product(pads.at(i + kernel.size()), 1);
+    }
+    axes.push_back(axis);
+  }
+  return axes;
 }
 
 void pool_parameters(Operator& op) {

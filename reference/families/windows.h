@@ -19,6 +19,20 @@ struct Tapped {
 // Returns a product of counts; throws InputError where sums of such could overflow.
 Int bounded_product(Int a, Int b);
 
+// One spatial axis of a transposed convolution, whose windows slide over the output.
+struct Spread {
+  Int in = 0, kernel = 1, stride = 1, dilation = 1, begin = 0, out = 0;
+
+  // The cell of X whose product with a tap falls on an output; none where there is none.
+  std::optional<Int> cell(Int output, Int tap) const {
+    const Int from = output + begin - tap * dilation;
+    return from >= 0 && from % stride == 0 && from / stride < in ? std::optional(from / stride) : std::nullopt;
+  }
+};
+
+// Returns the axes that X, W and the attributes of a ConvTranspose make.
+std::vector<Spread> spread(const Call& call);
+
 // Gives an operator what every pool takes and demands: X, kernel_shape, strides, pads and auto_pad, and Y.
 void pool_parameters(Operator& op);
 

@@ -231,6 +231,60 @@ EngineCase matmul(Dice& dice, bool wide) {
   return q;
 }
 
+EngineCase matmul_integer(Dice& dice, bool wide) {
+  EngineCase q = matmul(dice, wide);
+  q = {&newest("MatMulInteger"), q.node, {}};
+  const Shape a = q.node.inputs.at("A").type.shape, b = q.node.inputs.at("B").type.shape;
+  const DType left = dice.one_of({DType::u8, DType::i8}), right = dice.one_of({DType::u8, DType::i8});
+  const auto zeros = [&](const Shape& of, std::size_t from_back) {
+    Shape shape = of;
+    if (of.size() < 2 || dice.one_in(2)) return dice.one_in(2) ? Shape{} : Shape{1};
+    if (of.size() == 2) return Shape{of[of.size() - 3 + from_back]};
+    shape[of.size() - from_back] = 1;
+    return shape;
+  };
+  q.node = Node();
+  give(q, "A", filled(dice, left, a, {}));
+  give(q, "B", filled(dice, right, b, {}));
+  if (dice.one_in(3)) return q;
+  if (dice.one_in(3))
+    leave_out(q);
+  else
+    give(q, "a_zero_point", filled(dice, left, zeros(a, 1), {}));
+  if (dice.one_in(2)) give(q, "b_zero_point", filled(dice, right, zeros(b, 2), {}));
+  return q;
+}
+
+EngineCase transposed(Dice& dice, bool wide) {
+  const Channels c = channels(dice, wide);
+  const Data data = dice.one_of({Data::ordinary, Data::ordinary, Data::zeros, Data::nonfinite});
+  const DType type = dice.one_of({DType::f32, DType::f16, DType::bf16, DType::f64});
+  Shape x, kernel;
+  Ints strides, dilations, begins, ends, more;
+  for (Int a = wide ? dice.between(1, 2) : dice.between(1, 3); a > 0; --a) {
+    const Int in = wide && a == 1 ? dice.between(20, 300) : dice.between(1, 6), k = dice.between(1, 4);
+    const Int s = dice.between(1, 4), d = dice.between(1, 3), full = s * (in - 1) + (k - 1) * d + 1;
+    x.push_back(in);
+    kernel.push_back(k);
+    strides.push_back(s);
+    dilations.push_back(d);
+    begins.push_back(dice.one_in(2) ? 0 : dice.between(0, full - 1));
+    ends.push_back(dice.one_in(2) ? 0 : dice.between(0, full - 1 - begins.back()));
+    more.push_back(dice.one_in(2) ? 0 : dice.between(0, std::max(s, d) - 1));
+  }
+  begins.insert(begins.end(), ends.begin(), ends.end());
+  EngineCase q{&newest("ConvTranspose"), Node(), {}};
+  q.node.attribute("strides", strides).attribute("dilations", dilations).attribute("group", c.group);
+  if (dice.one_in(5))
+    q.node.attribute("auto_pad", dice.one_of({"SAME_UPPER", "SAME_LOWER", "VALID"}));
+  else
+    q.node.attribute("pads", begins).attribute("output_padding", more);
+  give(q, "X", filled(dice, type, joined({c.batch, c.group * c.depth}, x), data));
+  give(q, "W", filled(dice, type, joined({c.group * c.depth, c.maps}, kernel), dice.one_of({data, Data::ordinary})));
+  if (dice.one_in(2)) give(q, "B", filled(dice, type, {c.group * c.maps}, data));
+  return q;
+}
+
 std::string shown(const EngineCase& q) {
   std::string line = q.definition->version.name;
   for (const auto& [name, input] : q.node.inputs)
@@ -274,6 +328,12 @@ TEST_CASE("The engine gives the bits of the naive loop: AveragePool", "[engine]"
   hold_to_the_naive_loop(pool, 1200);
 }
 TEST_CASE("The engine gives the bits of the naive loop: MatMul", "[engine]") { hold_to_the_naive_loop(matmul, 800); }
+TEST_CASE("The engine gives the bits of the naive loop: MatMulInteger", "[engine]") {
+  hold_to_the_naive_loop(matmul_integer, 800);
+}
+TEST_CASE("The engine gives the bits of the naive loop: ConvTranspose", "[engine]") {
+  hold_to_the_naive_loop(transposed, 1500);
+}
 
 // Large enough for seven threads to start.
 TEST_CASE("Threads share a piece of work in every way and change no bit", "[engine]") {

@@ -13,8 +13,10 @@ using Inputs = std::span<const Tensor* const>;
 
 Tensor average_pool(const Call& call, Inputs in, int threads);
 Tensor conv(const Call& call, Inputs in, int threads);
+Tensor conv_transpose(const Call& call, Inputs in, int threads);
 Tensor deform_conv(const Call& call, Inputs in, int threads);
 Tensor matmul(const Call& call, Inputs in, int threads);
+Tensor matmul_integer(const Call& call, Inputs in, int threads);
 Tensor qlinear_conv(const Call& call, Inputs in, int threads);
 
 }  // namespace assay::fast

@@ -12,49 +12,12 @@
 // Of the last two, what is left over is padded: the odd cell at the end for SAME_UPPER, else at the beginning (W4).
 #include "reference/convolution.h"
 #include "reference/families/windows.h"
+#include "reference/fast/kernels.h"
 
 #include <algorithm>
 
 namespace assay {
 namespace {
-
-// One spatial axis.
-struct Spread {
-  Int in = 0, kernel = 1, stride = 1, dilation = 1, begin = 0, out = 0;
-
-  // The cell of X whose product with a tap falls on an output; none where there is none.
-  std::optional<Int> cell(Int output, Int tap) const {
-    const Int from = output + begin - tap * dilation;
-    return from >= 0 && from % stride == 0 && from / stride < in ? std::optional(from / stride) : std::nullopt;
-  }
-};
-
-std::vector<Spread> spread(const Call& call) {
-  const std::string word = call.text("auto_pad");
-  const Ints kernel = call.ints("kernel_shape"), strides = call.ints("strides"), dilations = call.ints("dilations"),
-             more = call.ints("output_padding"), pads = call.ints("pads");
-  const Ints stated = call.states("output_shape") ? call.ints("output_shape") : Ints();
-  std::vector<Spread> axes;
-  for (std::size_t i = 0; i < kernel.size(); ++i) {
-    Spread axis{call.dim("X", static_cast<Int>(i) + 2), kernel[i], strides.at(i), dilations.at(i)};
-    const Int full = bounded_product(axis.stride, axis.in - 1) + bounded_product(axis.kernel - 1, axis.dilation) + 1 +
-                     bounded_product(more.at(i), 1);
-    const bool is_same = word.starts_with("SAME_"), is_padded = !stated.empty() || is_same;
-    if (is_padded) {
-      axis.out =
-          stated.empty() ? std::min(bounded_product(axis.in, axis.stride), full) : bounded_product(stated.at(i), 1);
-      const Int total = std::max<Int>(0, full - axis.out), half = total / 2;
-      axis.begin = word == "SAME_UPPER" ? half : total - half;
-    } else if (word == "VALID") {
-      axis.out = full;
-    } else {
-      axis.begin = bounded_product(pads.at(i), 1);
-      axis.out = full - axis.begin - bounded_product(pads.at(i + kernel.size()), 1);
-    }
-    axes.push_back(axis);
-  }
-  return axes;
-}
 
 Shape output_shape(const Call& call) {
   Shape y{call.dim("X", 0), bounded_product(call.dim("W", 1), call.integer("group"))};
@@ -170,7 +133,7 @@ Operator conv_transpose() {
           .settled("W1").settled("W4")
       .since(22, "T admits bfloat16")
           .type("T", {bf16, f16, f32, f64})
-      .shaping(Shaping::transposed).shape(output_shape).kernel(compute);
+      .shaping(Shaping::transposed).shape(output_shape).kernel(compute).fast(fast::conv_transpose);
 }
 // clang-format on
 

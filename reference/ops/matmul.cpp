@@ -157,7 +157,7 @@ Operator matmul_integer() {
       .rulings({"W7", "W21", "W29"})
       .since(10)
           .type("T1", {i8, u8}).type("T2", {i8, u8}).type("T3", {i32})
-      .shaping(Shaping::product).infer(moved_to(output_shape)).kernel(compute_integers);
+      .shaping(Shaping::product).infer(moved_to(output_shape)).kernel(compute_integers).fast(fast::matmul_integer);
 }
 
 Operator qlinear_matmul() {

@@ -100,7 +100,7 @@ Operator non_max_suppression() {
       .parameter("boxes", "f32", "boxes").parameter("scores", "f32", "scores")
       .parameter(scalars[0], "i64", scalars[0], Arity::optional).parameter(scalars[1], "f32", scalars[1], Arity::optional)
       .parameter(scalars[2], "f32", scalars[2], Arity::optional).output("selected_indices", "i64")
-      .attribute("center_point_box", 0).rulings({"M4", "M37", "M38", "M39", "M68"})
+      .attribute("center_point_box", 0).rulings({"M4", "M37", "M38", "M39", "M67", "M68"})
       .require("C1", "boxes is batches x boxes x 4, scores is batches x classes x boxes", have_extents)
       .require("C2", "iou_threshold is in [0,1]", [](auto& c) {
         return !are_single(c) || (most_overlap(c) >= 0 && most_overlap(c) <= 1); })

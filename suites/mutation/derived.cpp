@@ -247,9 +247,9 @@ bool admits_coarse_data(const Definition& d) {
 }
 bool spreads_infinities(const Definition& d) { return hands_out_floats(d) && !is_function(d); }
 bool chooses(const Definition& d) { return is_exact(d) && !copies(d); }
-// BitCast keeps every bit; Imputer compares what it copies.
+// BitCast keeps every bit; Imputer compares what it copies, Resize computes in other modes.
 bool may_flush(const Definition& d) {
-  return (chooses(d) && d.version.name != "BitCast") || d.version.name == "Imputer";
+  return (chooses(d) && d.version.name != "BitCast") || d.version.name == "Imputer" || (copies(d) && !is_exact(d));
 }
 bool chooses_or_copies(const Definition& d) { return chooses(d) || copies(d); }
 
