@@ -16,33 +16,26 @@ namespace {
 // Works out its value and its bounds once.
 class Remembering : public TreeNode {
  public:
-  double error(const Policy& p) const final {
-    return known(errors_, p.arithmetic, [&] { return proven(bound(p)); });
-  }
   bool breaks_down(const Policy& p) const override {
-    return known(breaks_, p.arithmetic, [&] { return TreeNode::breaks_down(p); });
+    return breaks_.of(p.arithmetic, [&] { return TreeNode::breaks_down(p); });
   }
   bool is_met_by(const Policy& p) const override {
-    return known(met_, p.arithmetic, [&] { return TreeNode::is_met_by(p); });
+    return met_.of(p.arithmetic, [&] { return TreeNode::is_met_by(p); });
   }
 
  protected:
   using TreeNode::TreeNode;
-  virtual double bound(const Policy& p) const = 0;
+  virtual double off_by(const Policy& p) const = 0;
   virtual Real enclosed(int bits) const = 0;
 
  private:
-  template <class Known, class Key, class F>
-  static typename Known::mapped_type known(Known& all, const Key& key, F&& work_out) {
-    const auto found = all.find(key);
-    return found != all.end() ? found->second : all.emplace(key, work_out()).first->second;
-  }
+  double bound(const Policy& p) const final { return proven(off_by(p)); }
   Real irrational(int bits) const final {
-    return known(values_, bits, [&] { return enclosed(bits); });
+    const auto found = values_.find(bits);
+    return found != values_.end() ? found->second : values_.emplace(bits, enclosed(bits)).first->second;
   }
 
-  mutable std::map<std::string, double> errors_;
-  mutable std::map<std::string, bool> breaks_, met_;
+  PerPolicy<bool> breaks_, met_;
   mutable std::map<int, Real> values_;
 };
 
@@ -51,7 +44,6 @@ class Total final : public Remembering {
   Total(std::vector<Tree> terms, Int divisor)
       : Remembering(terms, fraction_of(terms, divisor)), divisor_(divisor), n_(static_cast<double>(terms.size())) {
     for (const Tree& each : operands_) sizes_ += each->size();
-    measure();
   }
 
  private:
@@ -71,7 +63,7 @@ class Total final : public Remembering {
     return sum / Real(divisor_, bits);
   }
 
-  double bound(const Policy& p) const override {
+  double off_by(const Policy& p) const override {
     double off = 0;
     for (const Tree& each : operands_) off += each->error(p);
     const bool averages = divisor_ > 1;
@@ -96,7 +88,7 @@ std::optional<int> sign_of(const Real& x) {
 
 class Applied final : public Remembering {
  public:
-  Applied(Function f, const Tree& x) : Remembering({x}), f_(f) { measure(); }
+  Applied(Function f, const Tree& x) : Remembering({x}), f_(f) {}
   // The exponential of log(1 + e^x) may, as the text writes it.
   bool breaks_down(const Policy& p) const override {
     const double most = operands_[0]->size() + operands_[0]->error(p);
@@ -105,7 +97,7 @@ class Applied final : public Remembering {
 
  private:
   Real enclosed(int bits) const override { return oracles::enclosed(f_, std::array{operands_[0]->value(bits)}); }
-  double bound(const Policy& p) const override {
+  double off_by(const Policy& p) const override {
     const double off = operands_[0]->error(p), moved = (f_ == Function::sigmoid ? 0.25 : 1) * off;
     const double most = f_ == Function::softplus ? size() + moved : std::min(1.0, size() + moved);
     const double own = oracles::bound(f_, std::array{operands_[0]->size() + off}, most, p.working);
@@ -118,9 +110,7 @@ class Applied final : public Remembering {
 class Clamped final : public Remembering {
  public:
   Clamped(const Tree& x, std::optional<Scalar> least, std::optional<Scalar> most)
-      : Remembering({x}, fraction_of(*x, least, most)), least_(least), most_(most) {
-    measure();
-  }
+      : Remembering({x}, fraction_of(*x, least, most)), least_(least), most_(most) {}
 
  private:
   static std::optional<Ratio> fraction_of(const TreeNode& x, const std::optional<Scalar>& least,
@@ -141,7 +131,7 @@ class Clamped final : public Remembering {
     }
     return x;
   }
-  double bound(const Policy& p) const override { return operands_[0]->error(p); }
+  double off_by(const Policy& p) const override { return operands_[0]->error(p); }
 
   std::optional<Scalar> least_, most_;
 };
@@ -150,9 +140,7 @@ class Clamped final : public Remembering {
 class Bent final : public Remembering {
  public:
   Bent(const Tree& x, const Scalar& alpha, bool is_exponential)
-      : Remembering({x}, fraction_of(*x, alpha, is_exponential)), alpha_(alpha), is_exponential_(is_exponential) {
-    measure();
-  }
+      : Remembering({x}, fraction_of(*x, alpha, is_exponential)), alpha_(alpha), is_exponential_(is_exponential) {}
 
  private:
   static std::optional<Ratio> fraction_of(const TreeNode& x, const Scalar& alpha, bool is_exponential) {
@@ -166,7 +154,7 @@ class Bent final : public Remembering {
     if (*sign >= 0) return x;
     return is_exponential_ ? oracles::enclosed(Function::elu, std::array{x, alpha}) : alpha * x;
   }
-  double bound(const Policy& p) const override {
+  double off_by(const Policy& p) const override {
     const double off = operands_[0]->error(p), slope = std::abs(alpha_.as_double());
     const std::optional<int> sign = sign_of(operands_[0]->value(96));
     if (sign && *sign > 0 && off < operands_[0]->least()) return off;
@@ -184,9 +172,7 @@ class Bent final : public Remembering {
 class Thresholded final : public Remembering {
  public:
   Thresholded(const Tree& x, const Scalar& limit)
-      : Remembering({x}, fraction_of(*x, limit)), limit_(limit), distance_(x - operand(limit)) {
-    measure();
-  }
+      : Remembering({x}, fraction_of(*x, limit)), limit_(limit), distance_(x - operand(limit)) {}
 
  private:
   static std::optional<Ratio> fraction_of(const TreeNode& x, const Scalar& limit) {
@@ -198,7 +184,7 @@ class Thresholded final : public Remembering {
     if (!sign) return unknown(distance_->value(bits));
     return *sign < 0 ? Real(Int{0}, bits) : operands_[0]->value(bits);
   }
-  double bound(const Policy& p) const override {
+  double off_by(const Policy& p) const override {
     const double off = operands_[0]->error(p);
     if (off >= distance_->least()) return off + operands_[0]->size();  // either may come
     return size() > 0 ? off : 0;
@@ -210,8 +196,8 @@ class Thresholded final : public Remembering {
 
 class State final : public TreeNode {
  public:
-  State(const Scalar& returned, DType as) : TreeNode({}, ratio(returned)), as_(format_of(as)) { measure(); }
-  double error(const Policy& p) const override {
+  State(const Scalar& returned, DType as) : TreeNode({}, ratio(returned)), as_(format_of(as)) {}
+  double bound(const Policy& p) const override {
     const double u = std::ldexp(1.0, as_.unit_exponent()), least = std::ldexp(1.0, as_.smallest_exponent());
     return proven((u * (1 + 2 * u) + p.input_error) * size() + least / 2 + p.lost_input);
   }
@@ -223,8 +209,8 @@ class State final : public TreeNode {
 
 class Negative final : public TreeNode {
  public:
-  explicit Negative(const Tree& of) : TreeNode({of}, opposite(*of)) { measure(); }
-  double error(const Policy& p) const override { return operands_[0]->error(p); }
+  explicit Negative(const Tree& of) : TreeNode({of}, opposite(*of)) {}
+  double bound(const Policy& p) const override { return operands_[0]->error(p); }
 
  private:
   static std::optional<Ratio> opposite(const TreeNode& of) {
@@ -236,8 +222,8 @@ class Negative final : public TreeNode {
 
 class Leaf final : public TreeNode {
  public:
-  explicit Leaf(std::unique_ptr<Expression> of) : TreeNode({}), of_(std::move(of)) { measure(); }
-  double error(const Policy& p) const override { return of_->error(p); }
+  explicit Leaf(std::unique_ptr<Expression> of) : TreeNode({}), of_(std::move(of)) {}
+  double bound(const Policy& p) const override { return of_->error(p); }
   bool breaks_down(const Policy& p) const override { return of_->breaks_down(p); }
   bool is_met_by(const Policy& p) const override { return of_->is_met_by(p); }
 

@@ -46,7 +46,7 @@ Policy truncating(Policy of) {
   return of;
 }
 
-Policy widest(Policy of, std::string arithmetic) {
+Policy widest(Policy of, PolicyName arithmetic) {
   of.level = Level::widest;
   of.arithmetic = std::move(arithmetic);
   return of;
@@ -73,7 +73,7 @@ Policy ten_bits(DType type) {
 Policy flushing(Policy of, DType type) {
   of = beyond(std::move(of), "subnormals flushed");
   of.flushes = true;
-  of.lost_input = std::ldexp(1.0, format_of(type).min_exponent);
+  of.lost_input = two_to(format_of(type).min_exponent);
   return of;
 }
 
@@ -130,21 +130,21 @@ Element left_open(std::string why) {
 
 Policy in_single() {
   Policy out = widest(fused(DType::f32), "f64 computed in f32");
-  out.input_error = std::ldexp(1.0, out.working.unit_exponent());
-  out.lost_input = std::ldexp(1.0, out.working.min_exponent);
+  out.input_error = two_to(out.working.unit_exponent());
+  out.lost_input = two_to(out.working.min_exponent);
   return out;
 }
 
-double Policy::unit() const { return truncation * std::ldexp(1.0, nodes.unit_exponent()); }
-double Policy::sum_unit() const { return truncation * std::ldexp(1.0, working.unit_exponent()); }
-double Policy::smallest() const { return std::ldexp(1.0, nodes.smallest_exponent()); }
-double Policy::vanishing() const { return std::ldexp(1.0, flushes ? nodes.min_exponent : working.min_exponent); }
+double Policy::unit() const { return truncation * two_to(nodes.unit_exponent()); }
+double Policy::sum_unit() const { return truncation * two_to(working.unit_exponent()); }
+double Policy::smallest() const { return two_to(nodes.smallest_exponent()); }
+double Policy::vanishing() const { return two_to(flushes ? nodes.min_exponent : working.min_exponent); }
 
 std::vector<Policy> declared_policies(DType type, const Arithmetic& declared) {
   std::vector<Policy> all;
   if (declared.bf16_inputs && type != DType::f64) {
     all.push_back(widest(ten_bits(type), "bf16 inputs"));
-    all.back().input_error = std::ldexp(1.0, format_of(DType::bf16).unit_exponent());
+    all.back().input_error = two_to(format_of(DType::bf16).unit_exponent());
   }
   if (declared.accumulator && format_of(*declared.accumulator).precision < fused(type).working.precision) {
     all.push_back(widest(fused(type), "declared " + std::string(name(*declared.accumulator)) + " accumulation"));
@@ -187,7 +187,7 @@ Element computed(const Expression& of, DType type, const std::vector<Policy>& re
     if (!of.is_met_by(policy)) continue;
     if (of.breaks_down(policy)) return left_open("an intermediate may overflow or vanish");
     most = std::max(most, of.error(policy));
-    out.required.arithmetic += (out.required.arithmetic.empty() ? "" : "; or ") + policy.arithmetic;
+    out.required.arithmetic += (out.required.arithmetic.empty() ? "" : "; or ") + policy.arithmetic.text();
   }
   if (!std::isfinite(most))
     return left_open("nothing is proven of sums so long, logits so large or a divisor so near 0");
@@ -209,7 +209,7 @@ std::vector<Tolerance> tolerances(const Expression& of, const Element& element, 
     if (!of.is_met_by(policy)) continue;
     Tolerance wider;
     wider.level = policy.level;
-    wider.arithmetic = policy.arithmetic;
+    wider.arithmetic = policy.arithmetic.text();
     const double error = of.error(policy);
     wider.vacuous = !std::isfinite(error);
     if (!wider.vacuous) wider.budget = budget_of(error, element.blur);

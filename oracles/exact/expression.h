@@ -6,15 +6,71 @@
 #include "oracles/exact/enclosure.h"
 #include "oracles/exact/real.h"
 
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace assay::oracles {
+
+// The name of a policy, and a key by which bounds are remembered that are worked out under it.
+class PolicyName {
+ public:
+  PolicyName(std::string text = {})
+      : text_(std::make_shared<const std::string>(std::move(text))), key_(std::hash<std::string>()(*text_)) {}
+  PolicyName(const char* text) : PolicyName(std::string(text)) {}
+
+  const std::string& text() const { return *text_; }
+  std::uint64_t key() const { return key_; }
+  PolicyName& operator+=(const std::string& more) { return *this = *text_ + more; }
+  // Tells this policy from the one that it is a part of, which nobody reads of.
+  void tell_apart(int by) { key_ = (key_ ^ static_cast<std::uint64_t>(by)) * 0x9e3779b97f4a7c15; }
+
+ private:
+  std::shared_ptr<const std::string> text_;
+  std::uint64_t key_;
+};
+
+// What is worked out once under each policy; of the first few it is kept at hand.
+template <class T>
+class PerPolicy {
+ public:
+  template <class F>
+  T of(const PolicyName& name, F&& work_out) const {
+    for (int i = 0; i < count_; ++i)
+      if (first_[i].first == name.key()) return first_[i].second;
+    for (const auto& [key, value] : more_)
+      if (key == name.key()) return value;
+    const T value = work_out();
+    if (count_ < std::ssize(first_))
+      first_[count_++] = {name.key(), value};
+    else
+      more_.emplace_back(name.key(), value);
+    return value;
+  }
+
+ private:
+  mutable std::pair<std::uint64_t, T> first_[2];
+  mutable int count_ = 0;
+  mutable std::vector<std::pair<std::uint64_t, T>> more_;
+};
+
+// 2^exponent, 0 and infinity beyond what double has.
+inline double two_to(int exponent) {
+  if (exponent < -1022 || exponent > 1024) return std::ldexp(1.0, exponent);
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
 
 // Policy: how a composite operator may be evaluated, as far as rounding is concerned (reductions 3.1, 3.7). An
 // expression has an error under each; it never shrinks where any part of a policy grows.
 struct Policy {
   Level level = Level::L2;
-  std::string arithmetic;   // as an Tolerance names it
+  PolicyName arithmetic;    // as a Tolerance names it
   Format working{};         // of functions and sums
   Format nodes{};           // what every node of the body is rounded to; `working` where they are fused
   double truncation = 1;    // 2 where operations need not round to nearest
@@ -45,11 +101,18 @@ Policy in_single();
 // Those that a backend declares of itself.
 std::vector<Policy> declared_policies(DType type, const Arithmetic& declared);
 
+// A double, and how far from it the value may lie that it stands for; NaN where nothing is known.
+struct Near {
+  double value = std::numeric_limits<double>::quiet_NaN(), off = 0;
+};
+
 class Expression {
  public:
   virtual ~Expression() = default;
   // Encloses the value, which is strictly between the ends unless it is exact.
   virtual Real value(int bits) const = 0;
+  // What double and the C library tell of it (filter/near_filter.h); nothing where that is not worked out.
+  virtual Near near() const { return {}; }
   // No less than |computed - exact|; infinite where nothing is proven.
   virtual double error(const Policy& policy) const = 0;
   // Tells whether an intermediate may overflow, or all of a sum vanish: NaN, infinities and 0 may come of that.

@@ -73,31 +73,40 @@ bool holds(const Format& format, const Scalar& x) {
 
 class Operand final : public TreeNode {
  public:
-  explicit Operand(const Scalar& x) : TreeNode({}, ratio(x)), x_(x) { measure(); }
-  double error(const Policy& p) const override {
+  explicit Operand(const Scalar& x) : TreeNode({}), x_(x) {}
+  double bound(const Policy& p) const override {
     const double own = p.input_error * size() + p.lost_input;
     return holds(p.nodes, x_) ? own : own + rho(p, size() + own) + lost(p);
   }
   // A wider type may hold what the format of the nodes does not.
-  bool breaks_down(const Policy& p) const override { return size() >= std::ldexp(2.0, p.nodes.max_exponent); }
+  bool breaks_down(const Policy& p) const override { return size() >= 2 * two_to(p.nodes.max_exponent); }
 
  private:
+  std::optional<Ratio> exact() const override { return ratio(x_); }
+  Near in_double() const override {
+    const bool is_double = holds(format_of(DType::f64), x_);
+    return is_double ? Near{x_.as_double(), 0} : rounded_once(x_.as_double(), 0);
+  }
   Scalar x_;
 };
 
 class Sum final : public TreeNode {
  public:
-  Sum(const Tree& a, const Tree& b, bool subtracts)
-      : TreeNode({a, b}, of_both(a, b, [=](auto& x, auto& y) { return std::optional(subtracts ? x - y : x + y); })),
-        subtracts_(subtracts) {
-    measure();
-  }
-  double error(const Policy& p) const override {
+  Sum(const Tree& a, const Tree& b, bool subtracts) : TreeNode({a, b}), subtracts_(subtracts) {}
+  double bound(const Policy& p) const override {
     const double off = operands_[0]->error(p) + operands_[1]->error(p);
     return proven(off + rho(p, size() + off) + (p.flushes ? lost(p) : 0));
   }
 
  private:
+  std::optional<Ratio> exact() const override {
+    return of_both(operands_[0], operands_[1],
+                   [&](auto& x, auto& y) { return std::optional(subtracts_ ? x - y : x + y); });
+  }
+  Near in_double() const override {
+    const Near a = operands_[0]->near(), b = operands_[1]->near();
+    return rounded_once(subtracts_ ? a.value - b.value : a.value + b.value, a.off + b.off);
+  }
   Real irrational(int bits) const override {
     const Real a = operands_[0]->value(bits), b = operands_[1]->value(bits);
     return subtracts_ ? a - b : a + b;
@@ -107,25 +116,28 @@ class Sum final : public TreeNode {
 
 class Product final : public TreeNode {
  public:
-  Product(const Tree& a, const Tree& b, double roundings)
-      : TreeNode({a, b}, of_both(a, b, product)), roundings_(roundings) {
-    measure();
-  }
-  double error(const Policy& p) const override {
+  Product(const Tree& a, const Tree& b, double roundings) : TreeNode({a, b}), roundings_(roundings) {}
+  double bound(const Policy& p) const override {
     const TreeNode &a = *operands_[0], &b = *operands_[1];
     const double off_a = a.error(p), off_b = b.error(p), off = a.size() * off_b + b.size() * off_a + off_a * off_b;
     return proven(off + rho(p, a.size() * b.size() + off, roundings_) + lost(p));
   }
 
  private:
+  std::optional<Ratio> exact() const override { return of_both(operands_[0], operands_[1], product); }
+  Near in_double() const override {
+    const Near a = operands_[0]->near(), b = operands_[1]->near();
+    const double off = std::abs(a.value) * b.off + std::abs(b.value) * a.off + a.off * b.off;
+    return rounded_once(a.value * b.value, off);
+  }
   Real irrational(int bits) const override { return operands_[0]->value(bits) * operands_[1]->value(bits); }
   double roundings_;
 };
 
 class Quotient final : public TreeNode {
  public:
-  Quotient(const Tree& a, const Tree& b) : TreeNode({a, b}, of_both(a, b, quotient)) { measure(); }
-  double error(const Policy& p) const override {
+  Quotient(const Tree& a, const Tree& b) : TreeNode({a, b}) {}
+  double bound(const Policy& p) const override {
     const double off_a = operands_[0]->error(p), off_b = operands_[1]->error(p), least = operands_[1]->least();
     if (!(off_b < least)) return unproven;
     const double off = (off_a + size() * off_b) / (least - off_b);
@@ -133,27 +145,41 @@ class Quotient final : public TreeNode {
   }
 
  private:
+  std::optional<Ratio> exact() const override { return of_both(operands_[0], operands_[1], quotient); }
+  Near in_double() const override {
+    const Near a = operands_[0]->near(), b = operands_[1]->near();
+    const double q = a.value / b.value, least = std::abs(b.value) - b.off;
+    return least > 0 ? rounded_once(q, (a.off + std::abs(q) * b.off) * raised / least) : Near{};
+  }
   Real irrational(int bits) const override { return operands_[0]->value(bits) / operands_[1]->value(bits); }
 };
 
 // Is √b, by itself or as b / √b.
 class Root final : public TreeNode {
  public:
-  explicit Root(const Tree& b) : TreeNode({b}, b->fraction() ? exact_root(*b->fraction()) : std::nullopt) { measure(); }
-  double error(const Policy& p) const override {
+  explicit Root(const Tree& b) : TreeNode({b}) {}
+  double bound(const Policy& p) const override {
     const double off = root_error(operands_[0]->least(), operands_[0]->error(p));
     return proven(off + rho(p, size() + off, 6) + p.imprecision * size() + lost(p));
   }
 
  private:
+  std::optional<Ratio> exact() const override {
+    return operands_[0]->fraction() ? exact_root(*operands_[0]->fraction()) : std::nullopt;
+  }
+  Near in_double() const override {
+    const Near b = operands_[0]->near();
+    const double root = std::sqrt(b.value);
+    return b.off < b.value ? rounded_once(root, b.off * raised / root) : Near{};
+  }
   Real irrational(int bits) const override { return square_root(operands_[0]->value(bits)); }
 };
 
 // Is 1 / √b, as an estimate and a step of Newton's give it.
 class InverseRoot final : public TreeNode {
  public:
-  explicit InverseRoot(const Tree& b) : TreeNode({b}, inverse(*b)) { measure(); }
-  double error(const Policy& p) const override {
+  explicit InverseRoot(const Tree& b) : TreeNode({b}) {}
+  double bound(const Policy& p) const override {
     const double of_root = root_error(operands_[0]->least(), operands_[0]->error(p));
     const double root = std::sqrt(operands_[0]->least()) / raised;
     if (!(of_root < root)) return unproven;
@@ -162,20 +188,24 @@ class InverseRoot final : public TreeNode {
   }
 
  private:
-  static std::optional<Ratio> inverse(const TreeNode& b) {
-    const std::optional<Ratio> root = b.fraction() ? exact_root(*b.fraction()) : std::nullopt;
+  std::optional<Ratio> exact() const override {
+    const std::optional<Ratio>& b = operands_[0]->fraction();
+    const std::optional<Ratio> root = b ? exact_root(*b) : std::nullopt;
     return root ? quotient(Ratio{{1, 0}, 1}, *root) : std::nullopt;
+  }
+  Near in_double() const override {
+    const Near b = operands_[0]->near();
+    const double inverse =
+        1 / std::sqrt(b.value);  // two roundings; by less than the share that b is off by, up to half
+    return 2 * b.off < b.value ? rounded_once(inverse, inverse * (b.off / b.value * raised + 0x1p-52)) : Near{};
   }
   Real irrational(int bits) const override { return Real(Int{1}, bits) / square_root(operands_[0]->value(bits)); }
 };
 
 class Power final : public TreeNode {
  public:
-  Power(const Tree& b, const Scalar& y)
-      : TreeNode({b}, b->fraction() ? exact_power(*b->fraction(), y) : std::nullopt), y_(y) {
-    measure();
-  }
-  double error(const Policy& p) const override {
+  Power(const Tree& b, const Scalar& y) : TreeNode({b}), y_(y) {}
+  double bound(const Policy& p) const override {
     const double off = operands_[0]->error(p), least = operands_[0]->least(), times = std::abs(y_.as_double());
     if (!(off < least)) return unproven;
     const double moved = std::expm1(-times * std::log1p(-off / least)) * raised;
@@ -186,16 +216,29 @@ class Power final : public TreeNode {
   }
 
  private:
+  std::optional<Ratio> exact() const override {
+    return operands_[0]->fraction() ? exact_power(*operands_[0]->fraction(), y_) : std::nullopt;
+  }
   Real irrational(int bits) const override {
     return enclosed(Function::pow, std::array{operands_[0]->value(bits), Real(ratio(y_), bits)});
   }
   Scalar y_;
 };
 
-class Drifting final : public TreeNode {
+// Has the value of its first operand.
+class Like : public TreeNode {
+ protected:
+  using TreeNode::TreeNode;
+
+ private:
+  std::optional<Ratio> exact() const final { return operands_[0]->fraction(); }
+  Near in_double() const final { return operands_[0]->near(); }
+};
+
+class Drifting final : public Like {
  public:
-  Drifting(const Tree& of, double roundings) : TreeNode({of}, of->fraction()), roundings_(roundings) { measure(); }
-  double error(const Policy& p) const override {
+  Drifting(const Tree& of, double roundings) : Like({of}), roundings_(roundings) {}
+  double bound(const Policy& p) const override {
     const double off = operands_[0]->error(p);
     return p.level == Level::widest ? proven(off + rho(p, size() + off, roundings_)) : off;
   }
@@ -204,16 +247,16 @@ class Drifting final : public TreeNode {
   double roundings_;
 };
 
-class Either final : public TreeNode {
+class Either final : public Like {
  public:
-  Either(const Tree& a, const Tree& b) : TreeNode({a, b}, a->fraction()) { measure(); }
-  double error(const Policy& p) const override { return std::max(operands_[0]->error(p), operands_[1]->error(p)); }
+  Either(const Tree& a, const Tree& b) : Like({a, b}) {}
+  double bound(const Policy& p) const override { return std::max(operands_[0]->error(p), operands_[1]->error(p)); }
 };
 
-class InFormat final : public TreeNode {
+class InFormat final : public Like {
  public:
-  InFormat(const Tree& of, std::optional<DType> stash) : TreeNode({of}, of->fraction()), stash_(stash) { measure(); }
-  double error(const Policy& p) const override { return operands_[0]->error(inside(p)); }
+  InFormat(const Tree& of, std::optional<DType> stash) : Like({of}), stash_(stash) {}
+  double bound(const Policy& p) const override { return operands_[0]->error(inside(p)); }
   bool breaks_down(const Policy& p) const override { return operands_[0]->breaks_down(inside(p)); }
   // Nodes that are rounded one by one are those of the format, so that this is no policy of its own.
   bool is_met_by(const Policy& p) const override { return (stash_ || p.is_fused()) && TreeNode::is_met_by(p); }
@@ -226,16 +269,16 @@ class InFormat final : public TreeNode {
     if (stash_) narrowed(p.working, format_of(DType::f32));
     p.nodes = p.working;
     if (stash_) narrowed(p.nodes, format_of(*stash_));
-    p.arithmetic += " in " + std::to_string(p.nodes.precision) + " bits";
+    p.arithmetic.tell_apart(p.nodes.precision);
     return p;
   }
   std::optional<DType> stash_;
 };
 
-class Cast final : public TreeNode {
+class Cast final : public Like {
  public:
-  Cast(const Tree& of, DType to) : TreeNode({of}, of->fraction()), to_(format_of(to)) { measure(); }
-  double error(const Policy& p) const override {
+  Cast(const Tree& of, DType to) : Like({of}), to_(format_of(to)) {}
+  double bound(const Policy& p) const override {
     const double off = operands_[0]->error(p);
     return proven(off + rho(in(p), size() + off) + lost(in(p)));
   }
@@ -251,17 +294,41 @@ class Cast final : public TreeNode {
 
 }  // namespace
 
-TreeNode::TreeNode(std::vector<Tree> operands, std::optional<Ratio> fraction)
-    : operands_(std::move(operands)), fraction_(std::move(fraction)) {}
+const std::optional<Ratio>& TreeNode::fraction() const {
+  if (!fraction_) fraction_ = exact();
+  return *fraction_;
+}
+Near TreeNode::near() const {
+  if (!near_) near_ = in_double();
+  return *near_;
+}
+
+double TreeNode::error(const Policy& p) const {
+  return errors_.of(p.arithmetic, [&] { return bound(p); });
+}
 
 Real TreeNode::irrational(int bits) const { return operands_.front()->value(bits); }
 
-void TreeNode::measure() {
+Near rounded_once(double value, double off) {
+  return {value, (off + std::abs(value) * 0x1p-53) * raised + std::numeric_limits<double>::denorm_min()};
+}
+
+const TreeNode::Size& TreeNode::measured() const {
+  if (size_) return *size_;
+  size_.emplace();
+  const Near near_here = near();
+  const double about = std::abs(near_here.value);
+  if (std::isfinite(about) && (near_here.off < about * 0x1p-40 || near_here.off == 0)) {
+    size_->most = (about + near_here.off) * raised;
+    size_->least = (about - near_here.off) / raised;
+    return *size_;
+  }
   const Real known = value(96);
-  size_ = known.size();
-  if (!known.is_bounded() || (!known.is_positive() && !known.is_negative())) return;
+  size_->most = known.size();
+  if (!known.is_bounded() || (!known.is_positive() && !known.is_negative())) return *size_;
   const Dyadic nearest = known.is_positive() ? known.lower() : known.upper();  // the end nearer to 0
-  least_ = Real(Ratio{abs(nearest), 1}, 96).size() / raised;
+  size_->least = Real(Ratio{abs(nearest), 1}, 96).size() / raised;
+  return *size_;
 }
 
 // Tells whether a node overflows, of which no number comes.
@@ -269,7 +336,7 @@ bool TreeNode::breaks_down(const Policy& p) const {
   for (const Tree& each : operands_)
     if (each->breaks_down(p)) return true;
   const double off = error(p);
-  return !operands_.empty() && std::isfinite(off) && !(size_ + off < std::ldexp(1.0, p.nodes.max_exponent));
+  return !operands_.empty() && std::isfinite(off) && !(size() + off < two_to(p.nodes.max_exponent));
 }
 
 bool TreeNode::is_met_by(const Policy& p) const {
@@ -282,6 +349,7 @@ std::unique_ptr<Expression> expression(Tree tree) {
    public:
     explicit Held(Tree tree) : tree_(std::move(tree)) {}
     Real value(int bits) const override { return tree_->value(bits); }
+    Near near() const override { return tree_->near(); }
     double error(const Policy& p) const override { return tree_->error(p); }
     bool breaks_down(const Policy& p) const override { return tree_->breaks_down(p); }
     bool is_met_by(const Policy& p) const override { return tree_->is_met_by(p); }
@@ -299,7 +367,8 @@ Tree operator*(const Tree& a, const Tree& b) { return std::make_shared<Product>(
 Tree operator/(const Tree& a, const Tree& b) { return std::make_shared<Quotient>(a, b); }
 Tree root(const Tree& a) { return std::make_shared<Root>(a); }
 Tree inverse_root(const Tree& a) { return std::make_shared<InverseRoot>(a); }
-Tree over_root(const Tree& a, const Tree& b) { return std::make_shared<Product>(a, inverse_root(b), 2); }
+Tree over_root(const Tree& a, const Tree& b) { return by_inverse_root(a, inverse_root(b)); }
+Tree by_inverse_root(const Tree& a, const Tree& inverse) { return std::make_shared<Product>(a, inverse, 2); }
 Tree power(const Tree& b, const Scalar& y) { return std::make_shared<Power>(b, y); }
 Tree drifting(const Tree& of, double roundings) { return std::make_shared<Drifting>(of, roundings); }
 Tree either(const Tree& a, const Tree& b) { return std::make_shared<Either>(a, b); }
@@ -382,44 +451,42 @@ struct Moments {
   }
 };
 
-// A moment of a group: its error is worked out once under each policy, whatever elements ask for it.
+// A moment of a group.
 class Moment final : public TreeNode {
  public:
   using Of = double (Moments::*)(const Policy&) const;
   Moment(std::shared_ptr<const Moments> moments, const Ratio& value, Of of)
-      : TreeNode({}, value), moments_(std::move(moments)), of_(of) {
-    measure();
-  }
-  double error(const Policy& p) const override {
-    const auto known = errors_.find(p.arithmetic);
-    return known != errors_.end() ? known->second : errors_[p.arithmetic] = (moments_.get()->*of_)(p);
-  }
+      : TreeNode({}), value_(value), moments_(std::move(moments)), of_(of) {}
+  double bound(const Policy& p) const override { return (moments_.get()->*of_)(p); }
   bool breaks_down(const Policy& p) const override {
-    const double limit = std::ldexp(1.0, p.nodes.max_exponent), off = error(p);
+    const double limit = two_to(p.nodes.max_exponent), off = error(p);
     const double total = moments_->n * std::max(moments_->sizes, squares());
-    return !(total * 2 < std::ldexp(1.0, p.working.max_exponent)) || (std::isfinite(off) && !(largest() + off < limit));
+    return !(total * 2 < two_to(p.working.max_exponent)) || (std::isfinite(off) && !(largest() + off < limit));
   }
 
  private:
+  std::optional<Ratio> exact() const override { return value_; }
+  Near in_double() const override {  // rounded once, the enclosure besides
+    const Real known(value_, 96);
+    return rounded_once(known.is_negative() ? -known.size() : known.size(), known.size() * 0x1p-52);
+  }
   // Returns what a node may hold: squares beside the moment itself.
   double largest() const { return std::max(size(), squares()); }
   double squares() const {
     return of_ == &Moments::mean_error || of_ == &Moments::total_sizes_error ? 0.0 : moments_->of_squares;
   }
 
+  Ratio value_;
   std::shared_ptr<const Moments> moments_;
   Of of_;
-  mutable std::map<std::string, double> errors_;
 };
 
 // x k + (b - mean k), whose exact value is the other form's.
 class Folded final : public TreeNode {
  public:
   Folded(const Tree& x, const Tree& mean, const Tree& k, const Tree& b)
-      : TreeNode({x, mean, k, b}, ((x - mean) * k + b)->fraction()), apart_(x - mean), exact_(apart_ * k + b) {
-    measure();
-  }
-  double error(const Policy& p) const override {
+      : TreeNode({x, mean, k, b}), apart_(x - mean), together_(apart_ * k + b) {}
+  double bound(const Policy& p) const override {
     const TreeNode &x = *operands_[0], &mean = *operands_[1], &k = *operands_[2], &b = *operands_[3];
     const double of_mean = mean.error(p), of_k = k.error(p), of_x = x.error(p), of_b = b.error(p), u = p.unit();
     const double rounded = 3 * u * (1 + 4 * u) * (x.size() + mean.size() + of_mean + of_x);
@@ -428,8 +495,10 @@ class Folded final : public TreeNode {
   }
 
  private:
-  Real irrational(int bits) const override { return exact_->value(bits); }
-  Tree apart_, exact_;
+  std::optional<Ratio> exact() const override { return together_->fraction(); }
+  Near in_double() const override { return together_->near(); }
+  Real irrational(int bits) const override { return together_->value(bits); }
+  Tree apart_, together_;
 };
 
 }  // namespace

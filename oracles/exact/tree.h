@@ -8,7 +8,8 @@
 //   √b        e_r, and six roundings, for b times an estimate of 1/√b
 //   a / b     (e_a + |q| e_b) / (|b| - e_b), two roundings, η (|a| + e_a)
 //   b^y       |b^y| ((1 - e_b / b)^-|y| - 1), 32 + |y ln b| roundings; 12 |y ln b| at most (elementwise 5.3)
-// Each adds λ for η where subnormals are flushed. The value is a fraction as long as every node is one.
+// Each adds λ for η where subnormals are flushed. The value is a fraction as long as every node is one. How large a
+// node is follows from its value in double where that is sharp, else from its enclosure.
 #pragma once
 
 #include "oracles/exact/expression.h"
@@ -24,26 +25,44 @@ using Tree = std::shared_ptr<const TreeNode>;
 // One node of an expression: what it is exactly, and how far a legitimate evaluation may miss it.
 class TreeNode : public Expression {
  public:
-  Real value(int bits) const final { return fraction_ ? Real(*fraction_, bits) : irrational(bits); }
+  Real value(int bits) const final { return fraction() ? Real(*fraction(), bits) : irrational(bits); }
+  Near near() const final;
+  double error(const Policy& policy) const final;
   bool breaks_down(const Policy& policy) const override;
   // Policies that only exponentials know are those of a tree that has some.
   bool is_met_by(const Policy& policy) const override;
 
-  const std::optional<Ratio>& fraction() const { return fraction_; }
-  double size() const { return size_; }    // |v|, or a little more
-  double least() const { return least_; }  // |v|, or a little less
+  const std::optional<Ratio>& fraction() const;
+  double size() const { return measured().most; }    // |v|, or a little more
+  double least() const { return measured().least; }  // |v|, or a little less
 
  protected:
-  explicit TreeNode(std::vector<Tree> operands, std::optional<Ratio> fraction = std::nullopt);
-  virtual Real irrational(int bits) const;  // that of the first operand
-  void measure();                           // what is known of |v|; at the end of a constructor
+  // Work out what a node is when that is first needed: its fraction, if it is known to be one, else given here; else an
+  // enclosure, by default that of the first operand; and by operations that are rounded right, the same on any machine.
+  explicit TreeNode(std::vector<Tree> operands) : operands_(std::move(operands)) {}
+  TreeNode(std::vector<Tree> operands, std::optional<Ratio> fraction)
+      : operands_(std::move(operands)), fraction_(std::move(fraction)) {}
+  virtual std::optional<Ratio> exact() const { return std::nullopt; }
+  virtual Real irrational(int bits) const;
+  virtual Near in_double() const { return {}; }
+  virtual double bound(const Policy& policy) const = 0;  // the error, worked out once under each policy
 
   std::vector<Tree> operands_;
 
  private:
-  std::optional<Ratio> fraction_;
-  double size_ = 0, least_ = 0;
+  struct Size {
+    double most = 0, least = 0;
+  };
+  const Size& measured() const;
+
+  mutable std::optional<std::optional<Ratio>> fraction_;
+  mutable std::optional<Near> near_;
+  mutable std::optional<Size> size_;
+  PerPolicy<double> errors_;
 };
+
+// What rounding to double adds to a result that operands move by so much.
+Near rounded_once(double value, double off);
 
 // The same as an expression that somebody owns.
 std::unique_ptr<Expression> expression(Tree tree);
@@ -54,10 +73,11 @@ Tree operator+(const Tree& a, const Tree& b);
 Tree operator-(const Tree& a, const Tree& b);
 Tree operator*(const Tree& a, const Tree& b);
 Tree operator/(const Tree& a, const Tree& b);
-Tree root(const Tree& b);                      // √b
-Tree inverse_root(const Tree& b);              // 1 / √b
-Tree over_root(const Tree& a, const Tree& b);  // a / √b
-Tree power(const Tree& b, const Scalar& y);    // b^y of b above 0
+Tree root(const Tree& b);                                  // √b
+Tree inverse_root(const Tree& b);                          // 1 / √b
+Tree over_root(const Tree& a, const Tree& b);              // a / √b
+Tree by_inverse_root(const Tree& a, const Tree& inverse);  // the same, of an inverse root that others share
+Tree power(const Tree& b, const Scalar& y);                // b^y of b above 0
 // The same, which at the widest may be off by so many roundings more.
 Tree drifting(const Tree& of, double roundings);
 // Of one value that has two legitimate trees: the larger error.

@@ -2,6 +2,7 @@
 #include "oracles/families/axis.h"
 
 #include "oracles/exact/operands.h"
+#include "oracles/filter/near_filter.h"
 #include "oracles/rules/rules.h"
 #include "reference/operator.h"
 
@@ -65,6 +66,15 @@ class LinesAnswer final : public Answer {
     return tolerances(*std::get<1>(value), element(index), dtype(), declared_);
   }
 
+  std::optional<FilterResult> screen(const Tensor& got, const FilterOptions& how) const override {
+    std::map<Int, OperandLine> lines;
+    const auto expression_at = [&](Int index) -> std::shared_ptr<const Expression> {
+      LineValue value = value_at(index, lines, true);
+      return value.index() == 1 ? std::move(std::get<1>(value)) : nullptr;
+    };
+    return screened(expression_at, got, how);
+  }
+
   std::vector<ProofTerm> taps(Int index) const override {
     std::vector<ProofTerm> all;
     for (Int at = 0; at < along_.length; ++at) {
@@ -75,11 +85,12 @@ class LinesAnswer final : public Answer {
   }
 
  private:
-  LineValue value_at(Int index) const {
+  LineValue value_at(Int index) const { return value_at(index, lines_, false); }
+  LineValue value_at(Int index, std::map<Int, OperandLine>& lines, bool in_double) const {
     const Int number = along_.line_of(index);
-    if (lines_.size() * static_cast<std::size_t>(along_.length) > most_kept) lines_.clear();
-    auto line = lines_.find(number);
-    if (line == lines_.end()) line = lines_.emplace(number, OperandLine(line_at(number))).first;
+    if (lines.size() * static_cast<std::size_t>(along_.length) > most_kept) lines.clear();
+    auto line = lines.find(number);
+    if (line == lines.end()) line = lines.emplace(number, OperandLine(line_at(number), in_double)).first;
     return rule_({call_, readings_, dtype(), line->second, along_.at(index)});
   }
 
@@ -100,7 +111,8 @@ class LinesAnswer final : public Answer {
 
 }  // namespace
 
-OperandLine::OperandLine(std::vector<Scalar> values) : x(std::move(values)) {
+OperandLine::OperandLine(std::vector<Scalar> values, bool is_for_filter)
+    : x(std::move(values)), in_double(is_for_filter) {
   const auto is_infinite = [](const Scalar& each, bool negative) {
     return each.is == Scalar::Class::infinite && each.negative == negative;
   };
@@ -111,7 +123,7 @@ OperandLine::OperandLine(std::vector<Scalar> values) : x(std::move(values)) {
 
 const Exponentials* OperandLine::exponentials() const {
   if (has_nan || has_infinity || is_all_lowest) return nullptr;
-  if (!exponentials_) exponentials_.emplace(x);
+  if (!exponentials_) exponentials_.emplace(x, in_double);
   return &*exponentials_;
 }
 

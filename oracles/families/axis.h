@@ -28,9 +28,10 @@ Along along(const Call& call, Int axis);
 
 // What all elements of a line share, looked at once.
 struct OperandLine {
-  explicit OperandLine(std::vector<Scalar> values);
+  explicit OperandLine(std::vector<Scalar> values, bool in_double = false);
 
   std::vector<Scalar> x;
+  bool in_double;                             // exponentials are for the filter
   bool has_nan, has_infinity, is_all_lowest;  // infinity: +inf; lowest: nothing but -inf
   // Hold what only some operators need of a line; exponentials where there is a number, and none of the first two.
   const Exponentials* exponentials() const;

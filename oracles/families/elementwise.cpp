@@ -23,8 +23,6 @@ bool is_narrow(DType type) { return type == DType::f16 || type == DType::bf16; }
 // Returns what functions of a type are computed in: f32, of f64 itself.
 const Format& working_format(DType type) { return format_of(type == DType::f64 ? DType::f64 : DType::f32); }
 
-constexpr Int least_screened = 64;  // what is smaller costs less by the definition than the filter's own test
-
 // One evaluation under the bounds of one type (elementwise 5.3).
 class Widening {
  public:

@@ -21,6 +21,7 @@ class TreeAnswer : public Answer {
   DType dtype() const final { return dtype_; }
   Element element(Int index) const final;
   std::vector<Tolerance> wider(Int index) const final;
+  std::optional<FilterResult> screen(const Tensor& got, const FilterOptions& how) const final;
 
  protected:
   TreeAnswer(DType dtype, const Arithmetic& declared) : dtype_(dtype), declared_(declared) {}

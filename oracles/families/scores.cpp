@@ -21,10 +21,9 @@ class Share final : public TreeNode {
  public:
   Share(const std::vector<Tree>& scores, std::size_t own) : TreeNode(scores, fraction_of(scores)), own_(own) {
     for (const Tree& each : scores) sizes_.push_back(nearly(each));
-    measure();
   }
   bool is_met_by(const Policy& p) const override { return !p.takes_logarithm && TreeNode::is_met_by(p); }
-  double error(const Policy& p) const override {
+  double bound(const Policy& p) const override {
     const double largest = *std::ranges::max_element(sizes_);
     double worst = 0, sum = 0, off = 0, of_own = 0, own = 0;
     for (const Tree& each : operands_) worst = std::max(worst, each->error(p));

@@ -75,38 +75,14 @@ void expect_promised(const FunctionCall& call, Compute compute) {
   }
 }
 
-// Keeps whatever may be the largest of some measure, each of them known to 2^-12 of it or 2^-15.
-class Largest {
- public:
-  void see(Int index, double measure) {
-    constexpr double relative = 0x1p-12, absolute = 0x1p-15;
-    if (measure * (1 + relative) + absolute < least_) return;
-    least_ = std::max(least_, measure * (1 - relative) - absolute);
-    seen_.emplace_back(index, measure * (1 + relative) + absolute);
-  }
-  void add_to(std::vector<Int>& all) const {
-    for (const auto& [index, most] : seen_)
-      if (most >= least_) all.push_back(index);
-  }
-
- private:
-  double least_ = 0;
-  std::vector<std::pair<Int, double>> seen_;
-};
-
 }  // namespace
 
 FunctionFilter::FunctionFilter(FunctionCall call, Compute compute, DType type)
-    : call_(std::move(call)),
-      compute_(compute),
-      format_(&format_of(type)),
-      overflow_(std::ldexp(1.0, format_->max_exponent + 1)),
-      smallest_normal_(std::ldexp(1.0, format_->min_exponent)) {}
+    : call_(std::move(call)), compute_(compute), near_(type) {}
 
 std::optional<FunctionFilter> FunctionFilter::of(FunctionCall call, DType type) {
   const Compute compute = computing[static_cast<std::size_t>(call.function)];
-  const bool is_served = type == DType::f16 || type == DType::bf16 || type == DType::f32;
-  if (!compute || !is_served) return std::nullopt;
+  if (!compute || !NearFilter::serves(type)) return std::nullopt;
   expect_promised(call, compute);
   return FunctionFilter(std::move(call), compute, type);
 }
@@ -115,14 +91,6 @@ double FunctionFilter::budget(double x, double size) const {
   std::array<double, 3> inputs{x};
   std::copy(call_.operands.begin(), call_.operands.end(), inputs.begin() + 1);
   return bound(call_.function, std::span(inputs).first(1 + call_.operands.size()), size, format_of(DType::f32));
-}
-
-// Returns the distance of `got` to its neighbour on the side of a value.
-double FunctionFilter::gap_towards(double got, double value) const {
-  const double here = quantum(got);
-  const bool shrinks = std::abs(value) < std::abs(got) || std::signbit(value) != std::signbit(got);
-  const bool is_power = (std::bit_cast<std::uint64_t>(got) << 12) == 0 && std::abs(got) > smallest_normal_;
-  return shrinks && is_power ? here / 2 : here;
 }
 
 // Returns the sign of y - n, where n is the number of the type next to y, or halfway between two; 0 where nothing is
@@ -158,8 +126,8 @@ int FunctionFilter::side_of(double x, double number) const {
 
 // y is halfway but for a tail, and it is known on which side: the number on that side is nearest, and the other one,
 // the only one that is faithful besides, is more than half an ulp off.
-static FunctionFilter::Rated rate_tie(double middle, int side, double half, double got) {
-  FunctionFilter::Rated out;
+static Rated rate_tie(double middle, int side, double half, double got) {
+  Rated out;
   out.is_nearest = got == middle + side * half;
   out.is_decided = out.is_sharp = out.is_nearest || got == middle - side * half;
   out.level = out.is_nearest ? Level::L0 : Level::L1;
@@ -171,7 +139,7 @@ static FunctionFilter::Rated rate_tie(double middle, int side, double half, doub
 
 static std::uint64_t binade_of(double size) { return std::bit_cast<std::uint64_t>(size) >> 52; }
 
-FunctionFilter::Rated FunctionFilter::rate_off(double x, double value, double got, const Nearest& nearest) const {
+Rated FunctionFilter::rate_off(double x, double value, double got, const NearFilter::Rounded& nearest) const {
   Rated out;
   const double half = quantum(value) / 2, middle = x / 2;
   if (!nearest.is_certain && std::abs(std::remainder(middle, 2 * half)) == half && side_of(x, middle) != 0 &&
@@ -187,7 +155,7 @@ FunctionFilter::Rated FunctionFilter::rate_off(double x, double value, double go
   if (!nearest.is_certain || got == nearest.number || !std::isfinite(x) || !std::isfinite(got) ||
       !std::isfinite(nearest.number) || low <= 0 || binade_of(low) != binade_of(high))
     return out;
-  const double off = std::abs(got - value), required = budget(x, low), gap = gap_towards(got, value);
+  const double off = std::abs(got - value), required = budget(x, low), gap = near_.gap_towards(got, value);
   const double steps = std::abs(got - nearest.number), here = quantum(value);
   const int side = side_of(x, nearest.number);
   const bool is_on_that_side = (got > nearest.number) == (side > 0);
@@ -207,36 +175,12 @@ FunctionFilter::Rated FunctionFilter::rate_off(double x, double value, double go
 
 FilterResult screened(const FunctionFilter& filter, std::span<const double> x, std::span<const double> got,
                       const FilterOptions& how) {
-  FilterResult out;
-  Sampler sampler(how.seed);
-  Largest ulp, q, share;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const auto index = static_cast<Int>(i);
+  const auto rate = [&](Int index) -> RatedElement {
+    const auto i = static_cast<std::size_t>(index);
     const double value = filter.value(x[i]);
-    const FunctionFilter::Rated rated = filter.rate(x[i], value, got[i]);
-    if (!rated.is_decided || (how.only_nearest && !rated.is_nearest)) {
-      out.undecided.push_back(index);
-      continue;
-    }
-    ++out.right;
-    out.nearest += rated.is_nearest;
-    out.weakest = std::max(out.weakest.value_or(Level::L0), rated.level);
-    const double nearest = filter.rounded(value);
-    out.zeros += nearest == 0;
-    out.varies |= nearest != out.seen.value_or(nearest);
-    if (!out.seen) out.seen = nearest;
-    sampler.next(1, [&](std::size_t) {
-      if (std::ssize(out.sampled) < most_sampled) out.sampled.push_back({index, rated.is_nearest, rated.level});
-    });
-    if (rated.is_nearest) continue;
-    ulp.see(index, rated.ulp);
-    q.see(index, rated.q);
-    share.see(index, rated.share);
-  }
-  for (const Largest* each : {&ulp, &q, &share}) each->add_to(out.worst);
-  std::ranges::sort(out.worst);
-  out.worst.erase(std::unique(out.worst.begin(), out.worst.end()), out.worst.end());
-  return out;
+    return {filter.rate(x[i], value, got[i]), filter.rounded(value)};
+  };
+  return screened(std::ssize(x), rate, how);
 }
 
 }  // namespace assay::oracles

@@ -16,8 +16,7 @@
 #pragma once
 
 #include "oracles/exact/functions.h"
-#include "oracles/filter/filter.h"
-#include "reference/tensor.h"
+#include "oracles/filter/near_filter.h"
 
 #include <bit>
 #include <cmath>
@@ -41,20 +40,11 @@ class FunctionFilter {
   // premise.
   static std::optional<FunctionFilter> of(FunctionCall call, DType type);
 
-  // What is certain of one element.
-  struct Rated {
-    bool is_decided = false;  // it is right, at this level
-    bool is_nearest = false;  // RN_T(y)
-    Level level = Level::L0;
-    double ulp = 0, q = 0, share = 0;  // as Deviation has them, to 2^-12 of them or 2^-15 ulp
-    bool is_sharp = false;             // it is known how `ulp` compares with whole numbers
-  };
-
   // Returns a double within the margin of f(x); NaN outside of the domain.
   double value(double x) const { return compute_(x, call_.operands.data()); }
   // Rates what came back for an x whose value that is. Infinite arguments and values at poles are never decided.
   Rated rate(double x, double value, double got) const {
-    const Nearest nearest = nearest_to(value);
+    const NearFilter::Rounded nearest = nearest_to(value);
     if (got == nearest.number && nearest.is_certain && std::isfinite(x)) return {true, true, Level::L0, 0, 0, 0, true};
     return rate_off(x, value, got, nearest);
   }
@@ -65,42 +55,24 @@ class FunctionFilter {
   }
   // Returns the number of the type that is nearest.
   double rounded(double value) const { return nearest_to(value).number; }
-  // Returns the distance of numbers of the type around one.
-  double quantum(double value) const {
-    const int exponent =
-        std::max(static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7ff) - 1023, format_->min_exponent);
-    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent - format_->precision + 1 + 1023) << 52);
-  }
+  double quantum(double value) const { return near_.quantum(value); }
 
  private:
   using Compute = double (*)(double x, const double* operands);
   static constexpr double margin = 0x1p-40, least_margin = 0x1p-1000;
 
-  struct Nearest {
-    double number;
-    bool is_certain;  // of whatever the value stands for
-  };
-  // Adding 1.5 2^52 quanta and taking them off again rounds to a whole number of them, ties to even.
-  Nearest nearest_to(double value) const {
-    const double size = std::abs(value), quantum_here = quantum(value), shift = 0x1.8p52 * quantum_here;
-    if (!(size < overflow_))
-      return {std::copysign(std::numeric_limits<double>::infinity(), value), std::isfinite(value)};
-    const double near = (value + shift) - shift;
-    const bool is_certain = std::abs(value - near) + size * margin + least_margin < quantum_here / 2;
-    if (std::abs(near) < overflow_) return {near, is_certain};
-    return {std::copysign(std::numeric_limits<double>::infinity(), value), is_certain};
+  NearFilter::Rounded nearest_to(double value) const {
+    return near_.rounded(value, std::abs(value) * margin + least_margin);
   }
 
   FunctionFilter(FunctionCall call, Compute compute, DType type);
-  Rated rate_off(double x, double value, double got, const Nearest& nearest) const;
+  Rated rate_off(double x, double value, double got, const NearFilter::Rounded& nearest) const;
   int side_of(double x, double number) const;
   double budget(double x, double size) const;
-  double gap_towards(double got, double value) const;
 
   FunctionCall call_;
   Compute compute_;
-  const Format* format_;
-  double overflow_, smallest_normal_;  // the first power of two that is no number of the type
+  NearFilter near_;
 };
 
 // Screens an output, element by element.

@@ -16,8 +16,8 @@ namespace {
 // Returns where the i-th of so many points lies along an axis; 1, of no points, for the translation.
 class GridCoordinate final : public TreeNode {
  public:
-  GridCoordinate(const Ratio& at, Int points) : TreeNode({}, at), points_(points) { measure(); }
-  double error(const Policy& p) const override {
+  GridCoordinate(const Ratio& at, Int points) : TreeNode({}, at), points_(points) {}
+  double bound(const Policy& p) const override {
     const bool is_counted = static_cast<double>(points_) <= std::ldexp(1.0, p.nodes.precision);
     const double roundings = points_ == 0 ? 0 : is_counted ? 7 : 16;
     return roundings * std::max(p.unit(), p.sum_unit()) + 4 * p.imprecision + p.input_error + p.lost_input +

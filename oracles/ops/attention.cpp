@@ -92,11 +92,9 @@ class Score final : public TreeNode {
         scale_(scale),
         type_(format_of(type)),
         bias_(bias),
-        own_(size_of({abs(of.dot), 1}) * scale.size) {
-    measure();
-  }
+        own_(size_of({abs(of.dot), 1}) * scale.size) {}
 
-  double error(const Policy& p) const override {
+  double bound(const Policy& p) const override {
     const double of_score = score_error(p);
     if (bias_.is_zero() || (of_score == 0 && fraction() && holds(p.nodes, *fraction()))) return of_score;
     return proven(of_score + rho(p, size() + of_score) + lost(p));
@@ -152,15 +150,15 @@ class Score final : public TreeNode {
 // Evaluates in f64, whatever what follows is cast to.
 class Before final : public TreeNode {
  public:
-  explicit Before(const Tree& of) : TreeNode({of}, of->fraction()) { measure(); }
-  double error(const Policy& p) const override { return operands_[0]->error(outside(p)); }
+  explicit Before(const Tree& of) : TreeNode({of}, of->fraction()) {}
+  double bound(const Policy& p) const override { return operands_[0]->error(outside(p)); }
   bool breaks_down(const Policy& p) const override { return operands_[0]->breaks_down(outside(p)); }
 
  private:
   static Policy outside(Policy p) {
     if (p.input_error > 0) return p;  // f64 is computed in f32
     p.working = p.nodes = format_of(DType::f64);
-    p.arithmetic += " before";
+    p.arithmetic.tell_apart(1);
     return p;
   }
 };

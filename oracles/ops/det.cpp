@@ -82,14 +82,13 @@ class Determinant final : public TreeNode {
 
   Determinant(const std::vector<Scalar>& x, const Whole& whole, int exponent)
       : TreeNode({}, scaled(whole.determinant(), whole.n, exponent)), rows_(static_cast<double>(whole.n)) {
-    measure();
     cofactors_ = size_of(scaled(whole.sum_of_cofactors(), whole.n - 1, exponent));
     if (whole.n <= 4) permanent_ = size_of(scaled(whole.permanent(), whole.n, exponent));
     for (std::size_t i = 0; i < whole.n; ++i) norms_.push_back(norm(std::span(x).subspan(i * whole.n, whole.n)));
     for (const Scalar& each : x) largest_ = std::max(largest_, std::abs(each.as_double()));
   }
 
-  double error(const Policy& p) const override {
+  double bound(const Policy& p) const override {
     const double u = p.unit(), growth = p.level == Level::widest ? std::exp2(rows_ - 1) : rows_;
     const double lost = rows_ * (p.flushes ? p.vanishing() : p.smallest());
     const double given = p.input_error * largest_ + p.lost_input;

@@ -258,7 +258,7 @@ class TransformAnswer : public Answer {
       each.level = Level::widest;
       const double error = bin.error(each);
       if (!std::isfinite(error)) continue;
-      more.push_back(beyond(each.arithmetic + ", angles not reduced or a convolution"));
+      more.push_back(beyond(each.arithmetic.text() + ", angles not reduced or a convolution"));
       more.back().budget = budget_of(error, element.blur);
     }
     all.insert(std::ranges::find(all, Level::widest, &Tolerance::level), more.begin(), more.end());

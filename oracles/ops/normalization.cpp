@@ -57,12 +57,25 @@ class NormalizedAnswer final : public TreeAnswer {
 
   Int terms() const override { return length(); }
 
-  const Together& row_at(Int row) const {
-    const auto known = rows_.find(row);
+  // What stands together, and what all of it is divided by.
+  struct Row : Together {
+    using Together::Together;
+    Tree root, stashed_root, stashed_mean;  // 1 / √spread
+  };
+
+  const Row& row_at(Int number) const {
+    const auto known = rows_.find(number);
     if (known != rows_.end()) return known->second;
     std::vector<Scalar> x;
-    for (Int at = row * length(); at < (row + 1) * length(); ++at) x.push_back(x_.at(at));
-    return rows_.emplace(row, Together(std::move(x))).first->second;
+    for (Int at = number * length(); at < (number + 1) * length(); ++at) x.push_back(x_.at(at));
+    Row row(std::move(x));
+    if (row.group) {
+      row.root =
+          inverse_root((is_centered_ ? row.group->variance() : row.group->mean_of_squares()) + operand(epsilon_));
+      row.stashed_root = in_format(row.root, stash_);
+      row.stashed_mean = in_format(row.group->mean(), stash_);
+    }
+    return rows_.emplace(number, std::move(row)).first->second;
   }
 
   // Returns which element of scale and B belongs to one of X.
@@ -79,7 +92,7 @@ class NormalizedAnswer final : public TreeAnswer {
 
   TreeValue value_at(Int index) const override {
     if (length() == 0) return undefined("N46", "the mean of no element");
-    const Together& row = row_at(row_of(index));
+    const Row& row = row_at(row_of(index));
     if (output_ > 0) return statistic(row);
     const Scalar scale = scale_.at(parameter_at(index, scale_.shape()));
     const Scalar b = b_ ? b_->at(parameter_at(index, b_->shape())) : Scalar();
@@ -89,10 +102,10 @@ class NormalizedAnswer final : public TreeAnswer {
     if (is_nan(scale) || is_nan(b)) return exactly(nan(), dtype());
     if (!row.group || !scale.is_finite() || !b.is_finite())
       return unscored("an infinity, whose share may be 0 times it");
-    return normalized(*row.group, x, scale, b);
+    return normalized(row, x, scale, b);
   }
 
-  TreeValue statistic(const Together& row) const {
+  TreeValue statistic(const Row& row) const {
     if (!row.group) {
       const bool is_mean = output_ == 1, has_nan = std::ranges::any_of(row.x, is_nan);
       const bool has_least = std::ranges::any_of(row.x, [](const Scalar& x) { return is_infinite(x) && x.negative; });
@@ -100,18 +113,15 @@ class NormalizedAnswer final : public TreeAnswer {
       if (is_mean && !has_nan && has_least != has_most) return unscored("a running mean makes NaN of an infinity");
       return exactly(nan(), dtype());
     }
-    if (output_ == 1) return in_format(row.group->mean(), stash_);
-    return in_format(inverse_root(row.group->variance() + operand(epsilon_)), stash_);
+    return output_ == 1 ? row.stashed_mean : row.stashed_root;
   }
 
-  Tree normalized(const Group& group, const Scalar& of, const Scalar& scale_of, const Scalar& b_of) const {
+  Tree normalized(const Row& row, const Scalar& of, const Scalar& scale_of, const Scalar& b_of) const {
     const Tree x = operand(of), scale = operand(scale_of), b = operand(b_of);
-    const Tree spread = (is_centered_ ? group.variance() : group.mean_of_squares()) + operand(epsilon_);
-    const Tree share = over_root(is_centered_ ? x - group.mean() : x, spread);
+    const Tree share = by_inverse_root(is_centered_ ? x - row.group->mean() : x, row.root);
     const auto scaled = [&](const Tree& part) { return b_ ? part * scale + b : part * scale; };
     if (!is_centered_) return scaled(cast(in_format(share, stash_), x_.tensor().dtype()));
-    const Tree mean = in_format(group.mean(), stash_), k = scale * in_format(inverse_root(spread), stash_);
-    const Tree folded = in_format(oracles::folded(x, mean, k, b));
+    const Tree folded = in_format(oracles::folded(x, row.stashed_mean, scale * row.stashed_root, b));
     if (stash_) return either(scaled(cast(in_format(share, stash_), dtype())), folded);
     if (groups_) return either(scaled(share), folded);
     return in_format(either(scaled(share), folded));
@@ -125,7 +135,7 @@ class NormalizedAnswer final : public TreeAnswer {
   bool is_centered_ = true;
   std::optional<DType> stash_;
   std::optional<Int> kept_, groups_;  // so many axes in front are kept; so many groups of channels
-  mutable std::map<Int, Together> rows_;
+  mutable std::map<Int, Row> rows_;
 };
 
 Oracle normalized() {

@@ -16,8 +16,8 @@ namespace {
 // Bounds a power that may be a product of so many factors.
 class Repeated final : public TreeNode {
  public:
-  Repeated(const Tree& of, double factors) : TreeNode({of}, of->fraction()), factors_(factors) { measure(); }
-  double error(const Policy& p) const override {
+  Repeated(const Tree& of, double factors) : TreeNode({of}, of->fraction()), factors_(factors) {}
+  double bound(const Policy& p) const override {
     const double off = operands_[0]->error(p);
     return proven(std::max(off, gamma_of(factors_, p.unit()) * size()) + factors_ * lost(p));
   }

@@ -164,9 +164,9 @@ struct Bin {
 
 class Pooled final : public TreeNode {
  public:
-  explicit Pooled(Bin bin) : TreeNode({}, value_of(bin)), bin_(std::move(bin)) { measure(); }
+  explicit Pooled(Bin bin) : TreeNode({}, value_of(bin)), bin_(std::move(bin)) {}
 
-  double error(const Policy& p) const override {
+  double bound(const Policy& p) const override {
     const double of_rows = bin_.down.drift(p), of_columns = bin_.along.drift(p), u = p.unit();
     const double lost = p.flushes ? p.vanishing() : p.smallest(), n = static_cast<double>(bin_.count());
     if (!bin_.down.is_certain(p) || !bin_.along.is_certain(p)) return unproven;

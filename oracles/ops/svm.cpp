@@ -20,8 +20,8 @@ namespace {
 
 class Exponential final : public TreeNode {
  public:
-  explicit Exponential(const Tree& of) : TreeNode({of}) { measure(); }
-  double error(const Policy& p) const override {
+  explicit Exponential(const Tree& of) : TreeNode({of}) {}
+  double bound(const Policy& p) const override {
     const double off = operands_[0]->error(p);
     if (!(off < 0.5)) return unproven;
     const double most = size() * std::exp(off) * raised;
@@ -171,8 +171,8 @@ class Regressor final : public Machine {
 // Holds a probability that the iteration of a runtime may miss.
 class Coupled final : public TreeNode {
  public:
-  explicit Coupled(const Tree& of) : TreeNode({of}) { measure(); }
-  double error(const Policy& p) const override { return proven(operands_[0]->error(p) + 0x1p-7); }
+  explicit Coupled(const Tree& of) : TreeNode({of}) {}
+  double bound(const Policy& p) const override { return proven(operands_[0]->error(p) + 0x1p-7); }
 };
 
 class Classifier final : public Machine {

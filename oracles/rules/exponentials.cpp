@@ -21,9 +21,7 @@ constexpr double farthest = 0x1p1000;  // drops beyond it are no different
 constexpr double log_2 = 0.6931471805599453;
 
 // A power of two that is no less than e^x, for the sizes of one that does not break down.
-double at_least_exp(double x) {
-  return std::ldexp(1.0, static_cast<int>(std::ceil(std::clamp(x, -1e4, 1e4) * 1.4427)));
-}
+double at_least_exp(double x) { return two_to(static_cast<int>(std::ceil(std::clamp(x, -1e4, 1e4) * 1.4427))); }
 
 // (1 + u)^3 - 1 at most.
 double three_roundings(double unit) { return 3 * unit * (1 + 2 * unit); }
@@ -52,14 +50,17 @@ struct Exponentials::Line {
   Int terms = 0;
   double largest_size = 0;
   mutable std::map<int, Enclosed> enclosed;
-  mutable std::map<std::string, double> sum_errors;
-  mutable std::map<std::string, std::vector<double>> own_errors;
+  PerPolicy<double> sum_errors;
+  mutable std::map<std::uint64_t, std::vector<double>> own_errors;
 
-  explicit Line(std::vector<Scalar> values);
+  bool in_double = false;  // exponentials are 2^-40 more than those of the C library
+
+  explicit Line(std::vector<Scalar> values, bool in_double);
   explicit Line(std::vector<Logit> values);
   bool counts(std::size_t j) const { return x[j].is_finite(); }
   double logarithm() const { return std::log(total) + 0x1p-40; }  // log S, at least
   const Enclosed& at(int bits) const;
+  Near near_share(std::size_t j) const;
   Real term(std::size_t j, int bits) const;
   // What the logits are known to within.
   const std::vector<double>& errors(const Policy& policy) const;
@@ -72,7 +73,8 @@ struct Exponentials::Line {
   bool breaks_down(const Policy& policy) const;
 };
 
-Exponentials::Line::Line(std::vector<Scalar> values) : x(std::move(values)) {
+Exponentials::Line::Line(std::vector<Scalar> values, bool is_for_filter)
+    : x(std::move(values)), in_double(is_for_filter) {
   const auto highest = std::ranges::max_element(x, is_less);
   most = highest->value();
   largest = highest->as_double();
@@ -82,8 +84,20 @@ Exponentials::Line::Line(std::vector<Scalar> values) : x(std::move(values)) {
     drops.push_back(each.is_finite() ? std::min((largest - each.as_double()) * raised, farthest) : 0);
     largest_size = std::max(largest_size, sizes.back());
   }
-  for (const Real& each : at(96).terms) exponentials.push_back(each.size());
+  if (in_double)
+    for (const Scalar& each : x)
+      exponentials.push_back(each.is_finite() ? std::exp(each.as_double() - largest) * raised + 0x1p-1000 : 0);
+  else
+    for (const Real& each : at(96).terms) exponentials.push_back(each.size());
   for (const double each : exponentials) total += each;
+}
+
+// Bounds by the premise of filter/function_filter.h: each exponential is within 2^-46 of what it is, and e^-d d 2^-53
+// of a difference that is rounded; the sum rounds once for each term. All are raised alike.
+Near Exponentials::Line::near_share(std::size_t j) const {
+  if (!in_double) return {};
+  const double share = exponentials[j] / total, roundings = drops[j] + static_cast<double>(terms) + 8;
+  return {share, share * (0x1p-45 + roundings * 0x1p-52) + 0x1p-990};
 }
 
 Exponentials::Line::Line(std::vector<Logit> values) : logits(std::move(values)) {
@@ -127,14 +141,14 @@ const Exponentials::Line::Enclosed& Exponentials::Line::at(int bits) const {
 }
 
 const std::vector<double>& Exponentials::Line::errors(const Policy& p) const {
-  const auto known = own_errors.find(p.arithmetic);
+  const auto known = own_errors.find(p.arithmetic.key());
   if (known != own_errors.end()) return known->second;
   std::vector<double> all;
   for (std::size_t j = 0; j < x.size(); ++j)
     all.push_back(logits.empty()   ? p.input_error * sizes[j] + p.lost_input
                   : logits[j].tree ? logits[j].tree->error(p)
                                    : 0);
-  return own_errors[p.arithmetic] = std::move(all);
+  return own_errors[p.arithmetic.key()] = std::move(all);
 }
 
 double Exponentials::Line::most_error(const Policy& p) const {
@@ -146,11 +160,11 @@ double Exponentials::Line::term_error(const Policy& p, std::size_t j) const {
   const double own = errors(p)[j], of_most = most_error(p);
   const double shift = p.is_unshifted ? own : own + of_most + p.unit() * (drops[j] + own + of_most) + p.smallest();
   const double argument = p.is_unshifted ? sizes[j] : drops[j];
-  const double unit = std::ldexp(1.0, p.working.unit_exponent());
+  const double unit = two_to(p.working.unit_exponent());
   double factor = 2 * unit * std::min(4 + argument / 8, p.most_ulps > 0 ? p.most_ulps : unproven) + p.imprecision;
   if (p.scales_operands) factor += 2 * unit * (sizes[j] + largest_size);
   factor += 10 * p.sum_unit() * static_cast<double>(std::min(terms - 1, p.most_rescalings));
-  double lost = p.vanishing() + 128 * std::ldexp(1.0, p.working.smallest_exponent());
+  double lost = p.vanishing() + 128 * two_to(p.working.smallest_exponent());
   if (p.is_unshifted) lost *= at_least_exp(-largest);
   if (!p.is_fused()) {
     factor += p.unit() * (1 + factor);
@@ -165,17 +179,17 @@ double Exponentials::Line::term_error(const Policy& p, std::size_t j) const {
 }
 
 double Exponentials::Line::sum_error(const Policy& p) const {
-  const auto known = sum_errors.find(p.arithmetic);
-  if (known != sum_errors.end()) return known->second;
-  double off = 0;
-  for (std::size_t j = 0; j < x.size(); ++j)
-    if (counts(j)) off += term_error(p, j);
-  const double additions = static_cast<double>(terms - 1) * p.sum_unit(), gamma = additions * (1 + 2 * additions);
-  const double size = (total + off) * (1 + gamma);
-  off += gamma * (total + off);
-  if (!p.is_fused()) off += p.unit() * size + p.smallest();
-  if (additions >= 0.5) off = unproven;
-  return sum_errors[p.arithmetic] = off * raised;
+  return sum_errors.of(p.arithmetic, [&] {
+    double off = 0;
+    for (std::size_t j = 0; j < x.size(); ++j)
+      if (counts(j)) off += term_error(p, j);
+    const double additions = static_cast<double>(terms - 1) * p.sum_unit(), gamma = additions * (1 + 2 * additions);
+    const double size = (total + off) * (1 + gamma);
+    off += gamma * (total + off);
+    if (!p.is_fused()) off += p.unit() * size + p.smallest();
+    if (additions >= 0.5) off = unproven;
+    return off * raised;
+  });
 }
 
 // How far the computed share of one logit may lie from E / S.
@@ -212,7 +226,7 @@ bool Exponentials::Line::breaks_down(const Policy& p) const {
   if (p.is_unshifted)
     return !is_within(largest, p.nodes.min_exponent + p.nodes.precision, p.nodes.max_exponent - longest - 1);
   return longest >= p.nodes.max_exponent - 1 ||
-         (p.input_error > 0 && largest_size >= std::ldexp(1.0, p.working.max_exponent - 2));
+         (p.input_error > 0 && largest_size >= two_to(p.working.max_exponent - 2));
 }
 
 std::unique_ptr<Expression> Exponentials::share(Int i) const {
@@ -224,6 +238,7 @@ std::unique_ptr<Expression> Exponentials::share(Int i) const {
       const Line::Enclosed& enclosed = line_->at(bits);
       return enclosed.terms[i_] / enclosed.sum;
     }
+    Near near() const override { return line_->near_share(i_); }
 
     double error(const Policy& p) const override { return line_->share_error(p, i_); }
 
@@ -300,7 +315,7 @@ std::unique_ptr<Expression> Exponentials::mean(std::vector<Scalar> v, DType cast
              (!v.is_zero() && v.exponent < p.working.smallest_exponent());
     }
     double vanishing(const Policy& p) const {
-      return std::ldexp(1.0, p.flushes ? cast_.min_exponent : cast_.smallest_exponent());
+      return two_to(p.flushes ? cast_.min_exponent : cast_.smallest_exponent());
     }
 
     std::shared_ptr<const Line> line_;
@@ -317,11 +332,17 @@ std::unique_ptr<Expression> Exponentials::logarithm_of_share(Int i) const {
   class LogOfShare final : public Expression {
    public:
     LogOfShare(const Exponentials& of, Int i)
-        : line_(of.line_), share_(of.share(i)), i_(static_cast<std::size_t>(i)), size_(value(96).size()) {}
+        : line_(of.line_), share_(of.share(i)), i_(static_cast<std::size_t>(i)), size_(size_of_value()) {}
 
     Real value(int bits) const override {
       const Real sum = oracles::enclosed(Function::log, std::array{line_->at(bits).sum});
       return Real(Ratio{line_->x[i_].value() - line_->most, 1}, bits) - sum;
+    }
+    Near near() const override {
+      if (!line_->in_double) return {};
+      const double apart = line_->x[i_].as_double() - line_->largest, log_sum = std::log(line_->total);
+      const double off = 0x1p-39 + static_cast<double>(line_->terms) * 0x1p-52 + (log_sum - apart) * 0x1p-45;
+      return {apart - log_sum, off};
     }
 
     double error(const Policy& p) const override {
@@ -343,6 +364,7 @@ std::unique_ptr<Expression> Exponentials::logarithm_of_share(Int i) const {
     bool is_met_by(const Policy&) const override { return true; }
 
    private:
+    double size_of_value() const { return line_->in_double ? std::abs(near().value) + near().off : value(96).size(); }
     double last_error(const Policy& p) const {
       const double share = share_->value(96).size() / raised, off = share_->error(p) / share;
       if (!(off < 1)) return unproven;
@@ -382,7 +404,7 @@ std::unique_ptr<Expression> Exponentials::logarithm() const {
     // The same without roundings between the nodes.
     static Policy in_one(Policy policy, bool is_unshifted) {
       policy.nodes = policy.working;
-      policy.arithmetic += is_unshifted ? ", unshifted" : "";
+      policy.arithmetic.tell_apart(is_unshifted);
       policy.is_unshifted = is_unshifted;
       return policy;
     }
@@ -392,7 +414,8 @@ std::unique_ptr<Expression> Exponentials::logarithm() const {
   return std::make_unique<Logarithm>(line_);
 }
 
-Exponentials::Exponentials(std::vector<Scalar> x) : line_(std::make_shared<const Line>(std::move(x))) {}
+Exponentials::Exponentials(std::vector<Scalar> x, bool in_double)
+    : line_(std::make_shared<const Line>(std::move(x), in_double)) {}
 Exponentials::Exponentials(std::vector<Logit> x) : line_(std::make_shared<const Line>(std::move(x))) {}
 
 }  // namespace assay::oracles

@@ -43,8 +43,9 @@ struct Logit {
 
 class Exponentials {
  public:
-  // Finite logits and -inf, not -inf alone.
-  explicit Exponentials(std::vector<Scalar> x);
+  // Finite logits and -inf, not -inf alone. In double they are worked out for the filter: what an expression says of
+  // its errors may then be more, by 2^-38 of it.
+  explicit Exponentials(std::vector<Scalar> x, bool in_double = false);
   explicit Exponentials(std::vector<Logit> x);
 
   std::unique_ptr<Expression> share(Int i) const;

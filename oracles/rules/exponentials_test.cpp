@@ -20,7 +20,7 @@ Exponentials line(std::initializer_list<double> logits) {
 const Policy& named(DType type, std::string_view arithmetic) {
   for (const std::vector<Policy>* list : {&required_policies(type), &wider_policies(type)})
     for (const Policy& each : *list)
-      if (each.arithmetic == arithmetic) return each;
+      if (each.arithmetic.text() == arithmetic) return each;
   throw BrokenPromise("no such policy");
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("Exponentials: no tolerance is narrower than what is asked for", "[exp
     for (const DType type : {DType::f16, DType::bf16, DType::f32, DType::f64})
       for (const Policy& wider : wider_policies(type)) {
         if (wider.is_unshifted) continue;  // its arguments are exact
-        INFO(wider.arithmetic);
+        INFO(wider.arithmetic.text());
         CHECK(each.share(0)->error(wider) >= each.share(0)->error(required_policies(type)[0]));
       }
 }

@@ -342,7 +342,7 @@ class Writer {
                                       : ")]"));
       }
     }
-    add("for each, *sets in before:  # in the same process, whatever comes of it");
+    add("for each, *sets in 10 * before:  # in the same process, whatever comes of it: what memory holds then is chance");
     add("    with contextlib.suppress(Exception):");
     add("        run(each, *sets)");
   }

@@ -232,7 +232,7 @@ TEST_CASE("What comes only after other cases is run after them", "[script]") {
   const std::string text = script(wrong_average(), provenance_of("onnx.reference"), before);
   CHECK_THAT(text, Contains("before = [(onnx.parser.parse_model(") && Contains("Y = Relu (X)") &&
                        Contains("          (onnx.parser.parse_model(") && Contains("group = 2"));
-  CHECK_THAT(text, Contains("for each, *sets in before:") &&
+  CHECK_THAT(text, Contains("for each, *sets in 10 * before:") &&
                        Contains("    with contextlib.suppress(Exception):\n        run(each, *sets)\n"));
   CHECK_THAT(text, Contains("def run(model, *sets):\n") && Contains("[got], _ = run(model, *sets)\n"));
   const std::string crash =
@@ -400,7 +400,7 @@ TEST_CASE("An account of a session says so", "[script]") {
   const Account account = account_of(finding, provenance_of("onnxruntime"));
   CHECK_THAT(account.opening, Contains(", after 1 other model in the same process."));
   REQUIRE(account.script);
-  CHECK_THAT(account.script->text, Contains("for each, *sets in before:") && Contains("intra_op_num_threads = 2"));
+  CHECK_THAT(account.script->text, Contains("for each, *sets in 10 * before:") && Contains("intra_op_num_threads = 2"));
   finding.session = std::string(pool) + " ; " + in_two_threads;
   CHECK(account_of(finding, provenance_of("onnxruntime")).no_script == "its cases run under settings that differ");
 }

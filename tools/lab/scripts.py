@@ -32,16 +32,16 @@ def sections():
 
 
 def causes(folder, names):
-    """(backend, case line) of each cause of the reports."""
+    """(backend, case line) of each cause of the reports; where only a session shows it, all lines of that."""
     for name in names:
         report = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        yield from ((name, cause["smallest"]) for cause in report["causes"])
+        yield from ((name, cause.get("session") or cause["smallest"]) for cause in report["causes"])
 
 
 def python_of(name):
-    """The interpreter of its environment; this one where it is served by the Python at hand."""
+    """The interpreter of its environment; the one of the project where that serves it."""
     if "modules" in CATALOGUE[name]:
-        return sys.executable
+        return PROJECT / ".deps/venv/bin/python"
     cache = pathlib.Path(os.environ.get("ASSAY_CACHE") or pathlib.Path.home() / ".cache/assay", "backends")
     return next((folder / "bin/python" for folder in cache.glob(f"{name}-*") if (folder / "stamp").exists()), None)
 
