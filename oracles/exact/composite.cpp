@@ -229,6 +229,7 @@ class Leaf final : public TreeNode {
 
  private:
   Real irrational(int bits) const override { return of_->value(bits); }
+  Near in_double() const override { return of_->near(); }
   std::unique_ptr<Expression> of_;
 };
 

@@ -9,17 +9,21 @@
 //   shares       SoftmaxTerm (rules/exponentials.h), its nodes in softmax_precision where that is narrower
 //   Y            the mean of V by shares that are rounded to the type, or by exponentials that are
 // Weights of keys that are masked are 0.
+#include "oracles/exact/bins.h"
 #include "oracles/exact/composite.h"
 #include "oracles/exact/operands.h"
 #include "oracles/exact/tree_bounds.h"
+#include "oracles/filter/near_filter.h"
 #include "oracles/rules/exponentials.h"
 #include "oracles/rules/rules.h"
 #include "reference/operator.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 
 namespace assay::oracles {
@@ -47,6 +51,8 @@ struct Scale {
     size = value(96).size();
   }
 
+  // Returns it, off by 2^-51 of it.
+  double nearly() const { return exact ? approximate(*exact) : std::sqrt(approximate(square)); }
   Real value(int bits) const { return exact ? Real(*exact, bits) : square_root(Real(square, bits)); }
 
   // Bounds how far its root may be off, relatively.
@@ -64,17 +70,20 @@ struct Products {
   int least = 0, grid = 0;                   // exponents of the factors and of the products, the smallest
   Int terms = 0;
 
-  void add(const Scalar& q, const Scalar& k) {
+  // Adds a product to `sum`, of which the dot is made.
+  void add(const Scalar& q, const Scalar& k, Bins& sum) {
     ++terms;
     for (const Scalar* each : {&q, &k})
       if (!each->is_zero()) least = std::min(least, each->exponent);
-    most_q = std::max(most_q, std::abs(q.as_double()));
-    most_k = std::max(most_k, std::abs(k.as_double()));
+    const double of_q = std::abs(q.as_double()), of_k = std::abs(k.as_double()), size = of_q * of_k;
+    most_q = std::max(most_q, of_q);
+    most_k = std::max(most_k, of_k);
     if (q.is_zero() || k.is_zero()) return;
-    const Dyadic product = q.value() * k.value();
-    grid = sizes == 0 ? product.exponent : std::min(grid, product.exponent);
-    sizes += size_of({abs(product), 1});
-    dot += product;
+    const int exponent = q.exponent + k.exponent;
+    grid = sizes == 0 ? exponent : std::min(grid, exponent);
+    const bool is_exact = std::bit_width(q.significand) + std::bit_width(k.significand) <= 53 && size > 0x1p-1000;
+    sizes += is_exact ? size : size_of({abs(q.value() * k.value()), 1});
+    sum.add(static_cast<unsigned __int128>(q.significand) * k.significand, exponent, q.negative != k.negative);
   }
 };
 
@@ -87,7 +96,7 @@ bool holds(const Format& format, const Ratio& x) {
 class Score final : public TreeNode {
  public:
   Score(const Products& of, const Scale& scale, DType type, const Dyadic& bias = {})
-      : TreeNode({}, fraction_of(of, scale, bias)),
+      : TreeNode({}),
         of_(of),
         scale_(scale),
         type_(format_of(type)),
@@ -108,10 +117,14 @@ class Score final : public TreeNode {
   }
 
  private:
-  static std::optional<Ratio> fraction_of(const Products& of, const Scale& scale, const Dyadic& bias) {
-    if (of.dot.is_zero()) return Ratio{bias, 1};
-    if (!scale.exact) return std::nullopt;
-    return Ratio{scale.exact->numerator * of.dot, scale.exact->denominator} + Ratio{bias, 1};
+  std::optional<Ratio> exact() const override {
+    if (of_.dot.is_zero()) return Ratio{bias_, 1};
+    if (!scale_.exact) return std::nullopt;
+    return Ratio{scale_.exact->numerator * of_.dot, scale_.exact->denominator} + Ratio{bias_, 1};
+  }
+  Near in_double() const override {
+    const double dot = approximate({of_.dot, 1}), bias = approximate({bias_, 1}), scaled = dot * scale_.nearly();
+    return rounded_once(scaled + bias, std::abs(scaled) * 0x1p-49 + std::abs(bias) * 0x1p-52);
   }
   Real irrational(int bits) const override {
     return scale_.value(bits) * Real(Ratio{of_.dot, 1}, bits) + Real(Ratio{bias_, 1}, bits);
@@ -221,6 +234,8 @@ struct Quantity {
   bool is_open() const { return !tree && special.is_finite(); }
 };
 
+constexpr Int most_kept = 1 << 16;  // keys of rows
+
 struct Key {
   Quantity score, capped, logit;  // the logit of one that is not hidden
   bool is_hidden = false;         // its bias is -inf
@@ -240,7 +255,17 @@ struct Row {
   bool is_masked = true;   // every key is hidden
   bool may_spoil = false;  // a hidden score may make NaN of all
   bool is_nan = false, is_open = false, may_overflow = false;
-  std::shared_ptr<const Exponentials> shares;  // where there is a number
+  std::vector<Logit> logits;  // where there is a number, and nothing else spoils the row
+
+  // Returns the shares of the keys; in double, for the filter.
+  const Exponentials& shares(bool in_double) const {
+    std::optional<Exponentials>& known = in_double ? in_double_ : exactly_;
+    if (!known) known.emplace(logits, in_double);
+    return *known;
+  }
+
+ private:
+  mutable std::optional<Exponentials> exactly_, in_double_;
 };
 
 class Attending {
@@ -262,10 +287,13 @@ class Attending {
 
   bool reads(std::string_view ruling, std::string_view reading) const { return readings_.of(ruling) == reading; }
 
+  // Returns what there is to know of a query, until the next one is asked for.
   const Row& row(Int b, Int h, Int i) const {
     const Int number = (b * heads.q_heads + h) * heads.queries + i;
     const auto known = rows_.find(number);
-    return known != rows_.end() ? known->second : rows_.emplace(number, made_row(b, h, i)).first->second;
+    if (known != rows_.end()) return known->second;
+    if (std::ssize(rows_) * heads.total() > most_kept) rows_.clear();
+    return rows_.emplace(number, made_row(b, h, i)).first->second;
   }
 
   // Evaluates what is made of the shares as softmax_precision says.
@@ -339,17 +367,45 @@ class Attending {
 
   // -- one row
 
+  // What is read of a query, and of all keys of a head; the last of each is kept.
+  struct Taken {
+    Int number = -1;
+    std::vector<Scalar> all;
+  };
+  const std::vector<Scalar>& query(Int b, Int h, Int i) const {
+    const Int place = heads.place(b, h, i, heads.size);
+    if (taken_query_.number == place) return taken_query_.all;
+    taken_query_ = {place, {}};
+    for (Int part = 0; part < heads.size; ++part) taken_query_.all.push_back(q_->at(place + part));
+    return taken_query_.all;
+  }
+  const std::vector<Scalar>& keys_of(Int b, Int head) const {
+    const Int number = b * heads.kv_heads + head;
+    if (taken_keys_.number == number) return taken_keys_.all;
+    taken_keys_ = {number, {}};
+    for (Int j = 0; j < heads.total(); ++j)
+      for (Int part = 0; part < heads.size; ++part) taken_keys_.all.push_back(k.at(heads, b, head, j, part));
+    return taken_keys_.all;
+  }
+
   Quantity score(Int b, Int h, Int i, Int j, Products& products) const {
     bool has_nan = false, has_least = false, has_most = false, is_open = false;
     const double least = std::ldexp(1.0, format_of(type).min_exponent) / std::min(1.0, scale_.size);
-    each_factor(b, h, i, j, [&](const Scalar& x, const Scalar& y) {
-      if (x.is_finite() && y.is_finite()) return products.add(x, y);
+    Bins sum;
+    const std::vector<Scalar>&q = query(b, h, i), &keys = keys_of(b, heads.shared(h));
+    for (std::size_t part = 0; part < q.size(); ++part) {
+      const Scalar &x = q[part], &y = keys[sized(j) * q.size() + part];
+      if (x.is_finite() && y.is_finite()) {
+        products.add(x, y, sum);
+        continue;
+      }
       const bool is_negative = x.negative != y.negative;
       has_nan |= oracles::is_nan(x) || oracles::is_nan(y) || x.is_zero() || y.is_zero();
       for (const Scalar* each : {&x, &y})  // which may vanish first
         is_open |= each->is_finite() && !each->is_zero() && std::abs(each->as_double()) < least;
       (is_negative ? has_least : has_most) = true;
-    });
+    }
+    products.dot = sum.sum();
     if (!has_nan && !has_least && !has_most) return {std::make_shared<Score>(products, scale_, type)};
     if (has_nan || (has_least && has_most) || scale_.size == 0) return {nullptr, nan()};
     if (is_open || products.sizes > 0x1p14) return {};
@@ -415,10 +471,15 @@ class Attending {
   void add_shares(Row& row) const {
     std::vector<Logit> logits;
     bool has_number = false;
+    std::unordered_multimap<double, std::size_t> seen;  // by what the dots are, about
     for (const Key& each : row.keys) {
-      const auto like = std::ranges::find_if(row.keys, [&](const Key& other) { return each.is_like(other); });
       const std::size_t own = logits.size();
-      logits.push_back({each.logit.tree, like == row.keys.end() ? own : sized(like - row.keys.begin())});
+      const double about = approximate({each.dot, 1});
+      const auto [first, last] = seen.equal_range(about);
+      const auto like =
+          std::find_if(first, last, [&](const auto& other) { return each.is_like(row.keys[other.second]); });
+      logits.push_back({each.logit.tree, like == last ? own : like->second});
+      if (like == last) seen.emplace(about, own);
       has_number |= each.logit.tree != nullptr;
       if (!each.logit.tree || !precision_) continue;
       Tree& tree = logits.back().tree;
@@ -426,7 +487,7 @@ class Attending {
       if (is_below(*precision_) && *precision_ != type) tree = cast(tree, *precision_);
       row.is_open |= !(tree->size() < std::ldexp(0.5, format_of(*precision_).max_exponent));
     }
-    if (has_number && !row.is_nan && !row.is_open) row.shares = std::make_shared<Exponentials>(std::move(logits));
+    if (has_number && !row.is_nan && !row.is_open) row.logits = std::move(logits);
   }
 
   Call call_;
@@ -435,6 +496,7 @@ class Attending {
   std::optional<DType> precision_;
   std::optional<Cells> q_, mask_, counts_;
   mutable std::map<Int, Row> rows_;
+  mutable Taken taken_query_, taken_keys_;
 };
 
 // -- outputs
@@ -455,20 +517,27 @@ class AttentionAnswer : public Answer {
 
   DType dtype() const final { return dtype_; }
   Element element(Int index) const final {
-    const Said said = said_of(index);
+    const Said said = said_of(index, false);
     Element out = said.tree ? computed(*said.tree, dtype_) : *said.element;
     if (said.may_be_nan && out.kind != Kind::unscored) out.nan_admitted = "N68";
     out.terms = of_->heads.size + of_->heads.total();
     return out;
   }
+  std::optional<FilterResult> screen(const Tensor& got, const FilterOptions& how) const final {
+    const auto tree_at = [&](Int index) -> std::shared_ptr<const Expression> {
+      const Said said = said_of(index, true);
+      return said.may_be_nan ? nullptr : said.tree;
+    };
+    return screened(tree_at, got, how);
+  }
   std::vector<Tolerance> wider(Int index) const final {
-    const Said said = said_of(index);
+    const Said said = said_of(index, false);
     if (said.tree) return tolerances(*said.tree, element(index), dtype_, declared_);
     return wider_of_copies(*said.element, dtype_);
   }
 
  protected:
-  virtual Said said_of(Int index) const = 0;
+  virtual Said said_of(Int index, bool in_double) const = 0;  // in double: for the filter
 
   Said zero_of_masked() const { return exactly(of_->reads("N45", "pre-errata") ? nan() : Scalar(), dtype_); }
   Said unsettled() const { return unscored("a score that is NaN, infinite or beyond the type"); }
@@ -516,7 +585,7 @@ class Attended final : public AttentionAnswer {
   }
   Scalar value(const At& at, Int j) const { return of_->v.at(of_->heads, at.b, of_->heads.shared(at.h), j, at.part); }
 
-  Said said_of(Int index) const override {
+  Said said_of(Int index, bool in_double) const override {
     const At at = at_of(index);
     const Row& row = of_->row(at.b, at.h, at.i);
     std::vector<Scalar> v;
@@ -525,11 +594,11 @@ class Attended final : public AttentionAnswer {
     if (row.is_masked && std::ranges::all_of(v, &Scalar::is_finite)) return zero_of_masked();
     if (row.is_masked) return one_of("N68", {nan(), Scalar()});
     if (row.is_nan) return exactly(nan(), dtype());
-    if (!row.shares) return one_of("N26", {nan(), Scalar()});
-    return weighed(row, v);
+    if (row.logits.empty()) return one_of("N26", {nan(), Scalar()});
+    return weighed(row, v, in_double);
   }
 
-  Said weighed(const Row& row, const std::vector<Scalar>& v) const {
+  Said weighed(const Row& row, const std::vector<Scalar>& v, bool in_double) const {
     bool may_be_nan = row.may_spoil, has_nan = false, has_least = false, has_most = false;
     for (std::size_t j = 0; j < v.size(); ++j) {
       if (v[j].is_finite()) continue;
@@ -543,14 +612,14 @@ class Attended final : public AttentionAnswer {
     }
     Said out = has_nan || (has_least && has_most) ? Said(exactly(nan(), dtype()))
                : has_least || has_most            ? Said(exactly(infinity(has_least), dtype()))
-                                                  : Said(of_->in_precision(row.shares->mean(v, of_->type)));
+                                                  : Said(of_->in_precision(row.shares(in_double).mean(v, of_->type)));
     out.may_be_nan = may_be_nan;
     return out;
   }
 
   // Tells whether the share of a key stays away from 0.
   bool weighs(const Row& row, std::size_t j) const {
-    const Element share = computed(*of_->in_precision(row.shares->share(static_cast<Int>(j))), dtype());
+    const Element share = computed(*of_->in_precision(row.shares(false).share(static_cast<Int>(j))), dtype());
     const Ratio least{Dyadic::power_of_two(-10), 1};
     return share.kind == Kind::finite && share.value - share.required.budget > least;
   }
@@ -571,13 +640,13 @@ class Scored final : public AttentionAnswer {
   }
 
  private:
-  Said said_of(Int index) const override {
+  Said said_of(Int index, bool in_double) const override {
     const Shape at = position(shape(), index);
     const Row& row = of_->row(at[0], at[1], at[2]);
     const Key& key = row.keys[sized(at[3])];
     if (mode_ == 0) return said_as(key.score);
     if (mode_ == 1) return said_as(key.capped);
-    return mode_ == 2 ? with_bias(row, key) : share(row, key, at[3]);
+    return mode_ == 2 ? with_bias(row, key) : share(row, key, at[3], in_double);
   }
 
   Said said_as(const Quantity& of) const {
@@ -603,14 +672,15 @@ class Scored final : public AttentionAnswer {
     return out;
   }
 
-  Said share(const Row& row, const Key& key, Int j) const {
+  Said share(const Row& row, const Key& key, Int j, bool in_double) const {
     if (row.is_open) return unsettled();
     if (row.is_masked) return zero_of_masked();
     if (row.is_nan)
       return key.logit.tree || key.is_hidden || key.logit.is_lowest() ? unsettled() : exactly(nan(), dtype());
-    if (!row.shares) return one_of("N26", {nan(), Scalar()});
+    if (row.logits.empty()) return one_of("N26", {nan(), Scalar()});
     if (!key.logit.tree && row.may_overflow) return unsettled();
-    Said out = key.logit.tree ? Said(of_->in_precision(row.shares->share(j))) : Said(exactly(Scalar(), dtype()));
+    Said out =
+        key.logit.tree ? Said(of_->in_precision(row.shares(in_double).share(j))) : Said(exactly(Scalar(), dtype()));
     out.may_be_nan = row.may_spoil;
     return out;
   }
@@ -639,7 +709,7 @@ class Present final : public AttentionAnswer {
   }
 
  private:
-  Said said_of(Int index) const override {
+  Said said_of(Int index, bool) const override {
     const auto [tensor, place] = copied(index);
     return exactly(scalar(*tensor, place), dtype());
   }

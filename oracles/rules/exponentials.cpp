@@ -50,17 +50,19 @@ struct Exponentials::Line {
   Int terms = 0;
   double largest_size = 0;
   mutable std::map<int, Enclosed> enclosed;
-  PerPolicy<double> sum_errors;
-  mutable std::map<std::uint64_t, std::vector<double>> own_errors;
+  PerPolicy<double> sum_errors, most_errors;
+  mutable std::map<std::uint64_t, std::vector<double>> own_errors, share_errors;
 
-  bool in_double = false;  // exponentials are 2^-40 more than those of the C library
+  bool in_double = false;  // exponentials are those of the C library, raised alike
+  double logits_off = 0;   // by how much logits may miss what they are in double
 
   explicit Line(std::vector<Scalar> values, bool in_double);
-  explicit Line(std::vector<Logit> values);
+  explicit Line(std::vector<Logit> values, bool in_double);
   bool counts(std::size_t j) const { return x[j].is_finite(); }
   double logarithm() const { return std::log(total) + 0x1p-40; }  // log S, at least
   const Enclosed& at(int bits) const;
   Near near_share(std::size_t j) const;
+  double farthest_drop() const { return std::ranges::max(drops); }
   Real term(std::size_t j, int bits) const;
   // What the logits are known to within.
   const std::vector<double>& errors(const Policy& policy) const;
@@ -68,6 +70,9 @@ struct Exponentials::Line {
   double term_error(const Policy& policy, std::size_t j) const;
   double sum_error(const Policy& policy) const;
   double share_error(const Policy& policy, std::size_t j) const;
+  const std::vector<double>& all_share_errors(const Policy& policy) const;
+  void work_out_in_double();
+  void work_out();
   double log_sum_error(const Policy& policy) const;
   double logarithm_error(const Policy& policy) const;
   bool breaks_down(const Policy& policy) const;
@@ -97,28 +102,59 @@ Exponentials::Line::Line(std::vector<Scalar> values, bool is_for_filter)
 Near Exponentials::Line::near_share(std::size_t j) const {
   if (!in_double) return {};
   const double share = exponentials[j] / total, roundings = drops[j] + static_cast<double>(terms) + 8;
-  return {share, share * (0x1p-45 + roundings * 0x1p-52) + 0x1p-990};
+  return {share, share * (0x1p-45 + roundings * 0x1p-52 + 8 * logits_off) + 0x1p-990};
 }
 
-Exponentials::Line::Line(std::vector<Logit> values) : logits(std::move(values)) {
+// Of logits that are computed.
+void Exponentials::Line::work_out_in_double() {
+  std::vector<double> all;
+  for (const Logit& each : logits) {
+    const Near near = each.tree ? each.tree->near() : Near{-HUGE_VAL, 0};
+    in_double = in_double && !std::isnan(near.value) && near.off < 0x1p-34;
+    all.push_back(near.value);
+    logits_off = std::max(logits_off, near.off);
+  }
+  if (!in_double) return;
+  top = static_cast<std::size_t>(std::ranges::max_element(all) - all.begin());
+  largest = all[top];
+  for (std::size_t j = 0; j < all.size(); ++j) {
+    const double size = logits[j].tree ? std::abs(all[j]) * raised + logits_off : 0;
+    sizes.push_back(size);
+    drops.push_back(logits[j].tree ? std::min((largest - all[j]) * raised + 2 * logits_off, farthest) : 0);
+    largest_size = std::max(largest_size, size);
+    exponentials.push_back(logits[j].tree ? std::exp(all[j] - largest) * raised * (1 + 4 * logits_off) + 0x1p-1000 : 0);
+  }
+}
+
+Exponentials::Line::Line(std::vector<Logit> values, bool is_for_filter)
+    : logits(std::move(values)), in_double(is_for_filter) {
+  for (const Logit& each : logits) {
+    x.push_back(each.tree ? Scalar() : infinity(true));
+    terms += each.tree ? 1 : 0;
+  }
+  if (in_double) work_out_in_double();
+  if (!in_double) work_out();
+  for (const double each : exponentials) total += each;
+}
+
+// The same by enclosures.
+void Exponentials::Line::work_out() {
   const auto is_above = [&](std::size_t j) {
     return (logits[j].tree->value(96) - logits[top].tree->value(96)).is_positive();
   };
+  top = 0;
   while (!logits[top].tree) ++top;
   for (std::size_t j = top + 1; j < logits.size(); ++j)
     if (logits[j].tree && is_above(j)) top = j;
   const Real largest_value = logits[top].tree->value(96);
   largest = largest_value.size() * (largest_value.is_negative() ? -1 : 1);
   for (const Logit& each : logits) {
-    x.push_back(each.tree ? Scalar() : infinity(true));
-    terms += each.tree ? 1 : 0;
     sizes.push_back(each.tree ? each.tree->size() : 0);
     const bool is_lower = each.tree && each.like != logits[top].like;
     drops.push_back(is_lower ? std::min((each.tree->value(96) - largest_value).size() * raised, farthest) : 0);
     largest_size = std::max(largest_size, sizes.back());
   }
   for (const Real& each : at(96).terms) exponentials.push_back(each.size());
-  for (const double each : exponentials) total += each;
 }
 
 Real Exponentials::Line::term(std::size_t j, int bits) const {
@@ -152,7 +188,8 @@ const std::vector<double>& Exponentials::Line::errors(const Policy& p) const {
 }
 
 double Exponentials::Line::most_error(const Policy& p) const {
-  return logits.empty() ? p.input_error * largest_size + p.lost_input : std::ranges::max(errors(p));
+  if (logits.empty()) return p.input_error * largest_size + p.lost_input;
+  return most_errors.of(p.arithmetic, [&] { return std::ranges::max(errors(p)); });
 }
 
 // How far the computed exponential of one logit may lie from E.
@@ -200,6 +237,14 @@ double Exponentials::Line::share_error(const Policy& p, std::size_t j) const {
   const double rounding = three_roundings(p.unit());
   const double error = (own * (1 + rounding) + exponentials[j] * (rounding + off / sum)) / (sum - off) + p.smallest();
   return (error + p.vanishing()) * raised;
+}
+
+const std::vector<double>& Exponentials::Line::all_share_errors(const Policy& p) const {
+  const auto known = share_errors.find(p.arithmetic.key());
+  if (known != share_errors.end()) return known->second;
+  std::vector<double> all;
+  for (std::size_t j = 0; j < x.size(); ++j) all.push_back(share_error(p, j));
+  return share_errors[p.arithmetic.key()] = std::move(all);
 }
 
 // How far the computed log S may lie from it, or M + log S where no maximum is subtracted.
@@ -256,22 +301,29 @@ std::unique_ptr<Expression> Exponentials::mean(std::vector<Scalar> v, DType cast
    public:
     Mean(std::shared_ptr<const Line> line, std::vector<Scalar> v, DType cast)
         : line_(std::move(line)), cast_(format_of(cast)), v_(std::move(v)) {
-      const std::size_t top = line_->logits[line_->top].like;
       for (std::size_t j = 0; j < v_.size(); ++j) {
-        if (!line_->counts(j)) continue;
-        Class& own = classes_[line_->logits[j].like];
-        own.total += v_[j].value();
-        own.first = own.count == 0 ? j : own.first;
-        own.count += 1;
-        sizes_ += std::abs(v_[j].as_double());
+        double_v_.push_back(line_->counts(j) ? v_[j].as_double() : 0);
+        sizes_ += std::abs(double_v_.back());
       }
-      of_top_ = {classes_[top].total, classes_[top].count};
-      for (auto& [like, each] : classes_)
-        each.beyond = Ratio{each.total * Dyadic{of_top_.denominator, 0} - of_top_.numerator * Dyadic{each.count, 0},
-                            of_top_.denominator};
+    }
+
+    // The mean of numbers that each may be off by 2^-53 of it.
+    Near near() const override {
+      if (!line_->in_double) return {};
+      double sum = 0, size = 0;
+      for (std::size_t j = 0; j < v_.size(); ++j) {
+        const double part = line_->exponentials[j] * double_v_[j];
+        sum += part;
+        size += std::abs(part);
+      }
+      const double roundings = line_->farthest_drop() + 2 * static_cast<double>(line_->terms) + 16;
+      const double off =
+          size / line_->total * (0x1p-44 + roundings * 0x1p-52 + 16 * line_->logits_off) + sizes_ * 0x1p-980;
+      return {sum / line_->total, off};
     }
 
     Real value(int bits) const override {
+      if (classes_.empty()) classify();
       const Line::Enclosed& enclosed = line_->at(bits);
       Real beyond(0, bits);
       for (const auto& [like, each] : classes_)
@@ -281,11 +333,12 @@ std::unique_ptr<Expression> Exponentials::mean(std::vector<Scalar> v, DType cast
 
     double error(const Policy& p) const override {
       const bool is_cast = cast_.precision < p.nodes.precision;
+      const std::vector<double>& errors = line_->all_share_errors(p);
       double off = 0, size = 0;
       for (std::size_t j = 0; j < v_.size(); ++j) {
         if (!line_->counts(j)) continue;
-        const double v = std::abs(v_[j].as_double()), share = line_->exponentials[j] / (line_->total / raised);
-        double own = line_->share_error(p, j);
+        const double v = std::abs(double_v_[j]), share = line_->exponentials[j] / (line_->total / raised);
+        double own = errors[j];
         if (!std::isfinite(own)) return unproven;
         if (is_cast) own += p.truncation * std::ldexp(share + own, cast_.unit_exponent()) + vanishing(p);
         // Of a wider type than is worked in, v is rounded too.
@@ -310,6 +363,21 @@ std::unique_ptr<Expression> Exponentials::mean(std::vector<Scalar> v, DType cast
       Ratio beyond;  // its total, less what it were if its mean were that of the largest logit
     };
 
+    void classify() const {
+      const std::size_t top = line_->logits[line_->top].like;
+      for (std::size_t j = 0; j < v_.size(); ++j) {
+        if (!line_->counts(j)) continue;
+        Class& own = classes_[line_->logits[j].like];
+        own.total += v_[j].value();
+        own.first = own.count == 0 ? j : own.first;
+        own.count += 1;
+      }
+      of_top_ = {classes_[top].total, classes_[top].count};
+      for (auto& [like, each] : classes_)
+        each.beyond = Ratio{each.total * Dyadic{of_top_.denominator, 0} - of_top_.numerator * Dyadic{each.count, 0},
+                            of_top_.denominator};
+    }
+
     static bool is_wide(const Policy& p, const Scalar& v) {
       return std::cmp_greater(std::bit_width(v.significand), p.working.precision) ||
              (!v.is_zero() && v.exponent < p.working.smallest_exponent());
@@ -321,9 +389,10 @@ std::unique_ptr<Expression> Exponentials::mean(std::vector<Scalar> v, DType cast
     std::shared_ptr<const Line> line_;
     Format cast_;
     std::vector<Scalar> v_;
-    std::map<std::size_t, Class> classes_;
-    Ratio of_top_;
+    std::vector<double> double_v_;
     double sizes_ = 0;
+    mutable std::map<std::size_t, Class> classes_;  // of equal logits
+    mutable Ratio of_top_;
   };
   return std::make_unique<Mean>(line_, std::move(v), cast);
 }
@@ -339,9 +408,9 @@ std::unique_ptr<Expression> Exponentials::logarithm_of_share(Int i) const {
       return Real(Ratio{line_->x[i_].value() - line_->most, 1}, bits) - sum;
     }
     Near near() const override {
-      if (!line_->in_double) return {};
-      const double apart = line_->x[i_].as_double() - line_->largest, log_sum = std::log(line_->total);
-      const double off = 0x1p-39 + static_cast<double>(line_->terms) * 0x1p-52 + (log_sum - apart) * 0x1p-45;
+      if (!line_->in_double || !line_->logits.empty()) return {};
+      const double apart = line_->x[i_].as_double() - line_->largest, log_sum = std::log(line_->total / raised);
+      const double off = 0x1p-44 + static_cast<double>(line_->terms) * 0x1p-51 + (log_sum - apart) * 0x1p-45;
       return {apart - log_sum, off};
     }
 
@@ -416,6 +485,7 @@ std::unique_ptr<Expression> Exponentials::logarithm() const {
 
 Exponentials::Exponentials(std::vector<Scalar> x, bool in_double)
     : line_(std::make_shared<const Line>(std::move(x), in_double)) {}
-Exponentials::Exponentials(std::vector<Logit> x) : line_(std::make_shared<const Line>(std::move(x))) {}
+Exponentials::Exponentials(std::vector<Logit> x, bool in_double)
+    : line_(std::make_shared<const Line>(std::move(x), in_double)) {}
 
 }  // namespace assay::oracles

@@ -46,7 +46,7 @@ class Exponentials {
   // Finite logits and -inf, not -inf alone. In double they are worked out for the filter: what an expression says of
   // its errors may then be more, by 2^-38 of it.
   explicit Exponentials(std::vector<Scalar> x, bool in_double = false);
-  explicit Exponentials(std::vector<Logit> x);
+  explicit Exponentials(std::vector<Logit> x, bool in_double = false);  // as long as all logits are sharp in double
 
   std::unique_ptr<Expression> share(Int i) const;
   std::unique_ptr<Expression> logarithm_of_share(Int i) const;
