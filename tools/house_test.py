@@ -17,7 +17,7 @@ LARGER = {"SwiGLU": 49, "Shrink": 85, "Mod": 97, "Clip": 123, "Pow": 189, "Cast"
           "Split": 276, "Resize": 690, "TensorScatter": 152, "Range": 267, "Unique": 304,
           "QuantizeLinear": 280, "DequantizeLinear": 280, "DynamicQuantizeLinear": 219,
           "NegativeLogLikelihoodLoss": 152, "SoftmaxCrossEntropyLoss": 152,
-          "MaxUnpool": 306, "Det": 301, "RoiAlign": 603, "NonMaxSuppression": 485, "AffineGrid": 240, "Einsum": 896, "MaxRoiPool": 344, "Upsample": 399, "GridSample": 461,
+          "MaxUnpool": 306, "Det": 301, "RoiAlign": 603, "NonMaxSuppression": 491, "AffineGrid": 240, "Einsum": 896, "MaxRoiPool": 344, "Upsample": 399, "GridSample": 461,
           "StringConcat": 100, "StringSplit": 142, "RegexFullMatch": 704, "StringNormalizer": 272, "TfIdfVectorizer": 352,
           "FeatureVectorizer": 187, "Binarizer": 122, "Imputer": 122, "Scaler": 122,
           "ArrayFeatureExtractor": 122, "OneHotEncoder": 122, "CategoryMapper": 163, "LabelEncoder": 163}

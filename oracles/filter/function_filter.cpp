@@ -126,8 +126,8 @@ int FunctionFilter::side_of(double x, double number) const {
 
 // y is halfway but for a tail, and it is known on which side: the number on that side is nearest, and the other one,
 // the only one that is faithful besides, is more than half an ulp off.
-static Rated rate_tie(double middle, int side, double half, double got) {
-  Rated out;
+static Decided rate_tie(double middle, int side, double half, double got) {
+  Decided out;
   out.is_nearest = got == middle + side * half;
   out.is_decided = out.is_sharp = out.is_nearest || got == middle - side * half;
   out.level = out.is_nearest ? Level::L0 : Level::L1;
@@ -139,8 +139,8 @@ static Rated rate_tie(double middle, int side, double half, double got) {
 
 static std::uint64_t binade_of(double size) { return std::bit_cast<std::uint64_t>(size) >> 52; }
 
-Rated FunctionFilter::rate_off(double x, double value, double got, const NearFilter::Rounded& nearest) const {
-  Rated out;
+Decided FunctionFilter::rate_off(double x, double value, double got, const NearFilter::Rounded& nearest) const {
+  Decided out;
   const double half = quantum(value) / 2, middle = x / 2;
   if (!nearest.is_certain && std::abs(std::remainder(middle, 2 * half)) == half && side_of(x, middle) != 0 &&
       std::abs(value - middle) <= std::abs(value) * margin + least_margin)
@@ -175,7 +175,7 @@ Rated FunctionFilter::rate_off(double x, double value, double got, const NearFil
 
 FilterResult screened(const FunctionFilter& filter, std::span<const double> x, std::span<const double> got,
                       const FilterOptions& how) {
-  const auto rate = [&](Int index) -> RatedElement {
+  const auto rate = [&](Int index) -> DecidedElement {
     const auto i = static_cast<std::size_t>(index);
     const double value = filter.value(x[i]);
     return {filter.rate(x[i], value, got[i]), filter.rounded(value)};

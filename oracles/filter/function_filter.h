@@ -43,7 +43,7 @@ class FunctionFilter {
   // Returns a double within the margin of f(x); NaN outside of the domain.
   double value(double x) const { return compute_(x, call_.operands.data()); }
   // Rates what came back for an x whose value that is. Infinite arguments and values at poles are never decided.
-  Rated rate(double x, double value, double got) const {
+  Decided rate(double x, double value, double got) const {
     const NearFilter::Rounded nearest = nearest_to(value);
     if (got == nearest.number && nearest.is_certain && std::isfinite(x)) return {true, true, Level::L0, 0, 0, 0, true};
     return rate_off(x, value, got, nearest);
@@ -66,7 +66,7 @@ class FunctionFilter {
   }
 
   FunctionFilter(FunctionCall call, Compute compute, DType type);
-  Rated rate_off(double x, double value, double got, const NearFilter::Rounded& nearest) const;
+  Decided rate_off(double x, double value, double got, const NearFilter::Rounded& nearest) const;
   int side_of(double x, double number) const;
   double budget(double x, double size) const;
 

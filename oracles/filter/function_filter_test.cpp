@@ -73,7 +73,7 @@ Held hold(const Definition& definition, const FunctionCall& function, DType type
   for (std::size_t i = 0; i < arguments.size(); ++i, ++held.all) {
     const double value = filter.value(arguments[i]);
     const Scalar back = scalar(got, static_cast<Int>(i));
-    const Rated rated = filter.rate(arguments[i], value, came[i]);
+    const Decided rated = filter.rate(arguments[i], value, came[i]);
     const Element element = answer.element(static_cast<Int>(i));
     const bool wants_nan = std::isnan(value) && !std::isinf(arguments[i]);
     INFO(text(definition.version) << " " << name(type) << " of " << arguments[i] << ": " << written(back, type));
@@ -192,7 +192,7 @@ TEST_CASE("Lanes leave to the filter what it does not call correctly rounded", "
         const std::size_t count = std::min(Lanes::most, 1200 - first);
         lanes.look(x, got, first, count);
         for (std::size_t i = 0; i < count; ++i) {
-          const Rated rated = filter.rate(lanes.x(i), filter.value(lanes.x(i)), lanes.got(i));
+          const Decided rated = filter.rate(lanes.x(i), filter.value(lanes.x(i)), lanes.got(i));
           INFO(text(definition->version) << " " << name(type) << " of " << lanes.x(i));
           if (!(lanes.marks(i) & Lanes::unsure)) CHECK((++decided, rated.is_nearest));
         }

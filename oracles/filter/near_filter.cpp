@@ -49,7 +49,7 @@ double NearFilter::gap_towards(double got, double value) const {
   return shrinks && is_power ? here / 2 : here;
 }
 
-Rated NearFilter::rate(const Near& y, double got, double budget) const {
+Decided NearFilter::rate(const Near& y, double got, double budget) const {
   const double size = std::abs(y.value);
   if (!(y.off <= 0x1p-30 * std::max(size, smallest_normal_))) return {};  // nor is anything known of NaN
   const Rounded nearest = rounded(y.value, y.off);
@@ -65,7 +65,7 @@ Rated NearFilter::rate(const Near& y, double got, double budget) const {
           .share = std::max(0.0, off - gap / 2) / budget};
 }
 
-FilterResult screened(Int count, const std::function<RatedElement(Int)>& rate, const FilterOptions& how) {
+FilterResult screened(Int count, const std::function<DecidedElement(Int)>& rate, const FilterOptions& how) {
   FilterResult out;
   Sampler sampler(how.seed);
   Largest ulp, q, share;
@@ -104,7 +104,7 @@ std::optional<FilterResult> screened(const std::function<std::shared_ptr<const E
     FunctionFilter::of({each, {}}, got.dtype());  // the premise
   const NearFilter filter(got.dtype());
   const std::vector<double> came = doubles(got);
-  const auto rate = [&](Int index) -> RatedElement {
+  const auto rate = [&](Int index) -> DecidedElement {
     const std::shared_ptr<const Expression> own = element(index);
     if (!own) return {};
     const Near y = own->near();

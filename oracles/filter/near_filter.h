@@ -23,7 +23,7 @@
 namespace assay::oracles {
 
 // What is certain of one element.
-struct Rated {
+struct Decided {
   bool is_decided = false;  // it is right, at this level
   bool is_nearest = false;  // RN_T(y)
   Level level = Level::L0;
@@ -65,7 +65,7 @@ class NearFilter {
   double overflow() const { return overflow_; }
 
   // Rates what came back, of an element that may miss y by `budget`.
-  Rated rate(const Near& y, double got, double budget) const;
+  Decided rate(const Near& y, double got, double budget) const;
 
  private:
   const Format* format_;
@@ -73,11 +73,11 @@ class NearFilter {
 };
 
 // Screens `count` elements: rate(i) says what is certain of one, and what rounding its value gives.
-struct RatedElement {
-  Rated rated;
+struct DecidedElement {
+  Decided rated;
   double nearest = 0;
 };
-FilterResult screened(Int count, const std::function<RatedElement(Int)>& rate, const FilterOptions& how);
+FilterResult screened(Int count, const std::function<DecidedElement(Int)>& rate, const FilterOptions& how);
 
 // Screens an output whose elements are expressions, as `computed` has them; null of those that are none. None where the
 // type or the first expression is not served.

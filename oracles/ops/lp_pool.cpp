@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact answer of LpPool and GlobalLpPool (windows-and-products 3.5). Of p = 1 it is a sum; powers are beyond what is
-// asked for there. Else, with S the sum of n powers, an evaluation is off by at most the share
+// The exact answer of LpPool and GlobalLpPool (windows-and-products 3.5). Of p = 1 it is a sum; powers are beyond what
+// is asked for there. Else, with S the sum of n powers, an evaluation is off by at most the share
 //
 //   (e1 + gamma(n, u)) / p + |ln S| u / p + e + 2u
 //

@@ -61,7 +61,7 @@ Closeness standing_of(const ElementRating& rating) {
   return rating.level <= oracles::Level::L1 ? Closeness::faithful : Closeness::within;
 }
 
-Closeness standing_of(const oracles::Rated& decided) {
+Closeness standing_of(const oracles::Decided& decided) {
   if (decided.is_nearest) return Closeness::nearest;
   return decided.level == oracles::Level::L1 ? Closeness::faithful : Closeness::within;
 }
@@ -139,7 +139,7 @@ class Part {
     if (marks & Lanes::out_of_order) out_.disorders.note(first_ + i);
     if (!(marks & Lanes::unsure)) return count_nearest(1), sample(i, Closeness::nearest);
     const double x = lanes.x(lane), value = lanes.value(lane), got = lanes.got(lane);
-    const oracles::Rated rated = filter_.rate(x, value, got);
+    const oracles::Decided rated = filter_.rate(x, value, got);
     // Outside of the domain, and at NaN, the answer is NaN.
     if (std::isnan(value) && !std::isinf(x) && std::isnan(got))
       ++out_.counts[static_cast<std::size_t>(Closeness::nearest)];

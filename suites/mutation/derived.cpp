@@ -249,7 +249,8 @@ bool spreads_infinities(const Definition& d) { return hands_out_floats(d) && !is
 bool chooses(const Definition& d) { return is_exact(d) && !copies(d); }
 // BitCast keeps every bit; Imputer compares what it copies, Resize computes in other modes.
 bool may_flush(const Definition& d) {
-  return (chooses(d) && d.version.name != "BitCast") || d.version.name == "Imputer" || (copies(d) && !is_exact(d));
+  const std::string& name = d.version.name;
+  return (chooses(d) && name != "BitCast") || name == "Imputer" || name == "Resize" || name == "Upsample";
 }
 bool chooses_or_copies(const Definition& d) { return chooses(d) || copies(d); }
 

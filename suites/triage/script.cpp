@@ -342,7 +342,8 @@ class Writer {
                                       : ")]"));
       }
     }
-    add("for each, *sets in 10 * before:  # in the same process, whatever comes of it: what memory holds then is chance");
+    add("for each, *sets in 10 * before:  # in the same process, whatever comes of it: what memory holds then is "
+        "chance");
     add("    with contextlib.suppress(Exception):");
     add("        run(each, *sets)");
   }
