@@ -1246,8 +1246,9 @@ const std::vector<Ruling>& table() {
        set | chosen_once},
       {"E47",
        "Erf of integers",
-       "The value as an integer is truncated: 0. Read otherwise it is rounded from float32, where it may be 1.",
-       {"truncated", "rounded"}},
+       "The value as an integer is truncated: 0. Read otherwise it is 1 where float32 has it so, or the nearest "
+       "integer.",
+       {"truncated", "rounded", "nearest"}},
       {"E48", "consumed_inputs", "A hint of the first opsets; any value is ignored.", {}},
       {"E50",
        "an infinite argument where the formula is inf / inf or inf * 0",

@@ -30,12 +30,14 @@ Oracle reciprocal() {
 Oracle sigmoid() { return of_function<Function::sigmoid>(); }
 Oracle tanh() { return of_function<Function::tanh>(); }
 
-// Of integers the value is truncated to 0, or rounded in f32, where it is 1 from 4 on (E47).
+// Of integers the value is truncated to 0, or rounded in f32, where it is 1 from 4 on, or the nearest one: erf 1 is
+// 0.84 (E47).
 Oracle erf() {
   return of_function(alone<Function::erf>, [](const ElementPoint& p) -> ElementValue {
     const Scalar& x = p.x[0];
     if (is_float(type_of(p))) return function_value(Function::erf, x);
-    const bool is_one = p.reads("E47", "rounded") && abs(x.value()) >= Dyadic{4, 0};
+    const Int least = p.reads("E47", "nearest") ? 1 : 4;
+    const bool is_one = !p.reads("E47", "truncated") && abs(x.value()) >= Dyadic{least, 0};
     return is_one ? scalar(x.negative ? -1 : 1) : Scalar();
   });
 }

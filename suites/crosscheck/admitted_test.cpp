@@ -125,6 +125,9 @@ TEST_CASE("What a backend rounds or moves as no text forbids is contested, below
   constexpr const char* share = "LpNormalization-22 opset=22 ir=10 input=f16[1]~hold:33408";
   CHECK(state_of(share, 0) == State::below);
   CHECK(state_of(share, 0.5) == State::fail);
+  // E47: erf 1 is 0.84.
+  CHECK(state_of("Erf-9 opset=9 ir=8 input=u8[]~hold:1", 1) == State::contested);
+  CHECK(state_of("Erf-9 opset=9 ir=8 input=u8[]~hold:0", 1) == State::fail);
   // A variance is not negative.
   constexpr const char* normal =
       "BatchNormalization-15 opset=15 ir=8 X=f32[1,1]~hold:2 scale=f32[1]~hold:3 B=f32[1]~hold:1 "
