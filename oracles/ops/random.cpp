@@ -100,8 +100,12 @@ class NumberAnswer : public RandomAnswer {
   Element element(Int index) const override {
     const bool is_one_too_many = !wrong_.empty() && wrong_[static_cast<std::size_t>(index)];
     if (!is_one_too_many) return within(low_, high_);
-    return surplus_.low > 0 ? within(std::nextafter(surplus_.at, INFINITY), high_)
-                            : within(low_, std::nextafter(surplus_.at, -INFINITY));
+    const bool is_low = surplus_.low > 0;
+    Element out = is_low ? within(std::nextafter(surplus_.at, INFINITY), high_)
+                         : within(low_, std::nextafter(surplus_.at, -INFINITY));
+    out.required.arithmetic = std::to_string(surplus_.low + surplus_.high) + " of " + std::to_string(wrong_.size()) +
+                              " numbers more than chance explains are " + (is_low ? "no larger" : "no smaller");
+    return out;
   }
 
  protected:

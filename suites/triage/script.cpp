@@ -11,6 +11,8 @@
 #include "suites/workers/vector_folder.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <numeric>
 #include <set>
@@ -62,6 +64,16 @@ std::vector<std::pair<std::string, Tensor>> graph_input_tensors(const Case& c, i
     if (const auto source = c.sources.find(inputs[i].name); source != c.sources.end() && !source->second.initializer)
       out.emplace_back(inputs[i].name, data[i].value());
   return out;
+}
+
+// What is drawn from a distribution whose function is known, and how many numbers it takes to tell.
+bool is_of_distribution(const Case& c) {
+  constexpr Int many_numbers = 10'000;
+  const bool is_uniform = c.version.name.starts_with("RandomUniform");
+  if (!is_uniform && !c.version.name.starts_with("RandomNormal")) return false;
+  const Call call = c.call();
+  const bool has_width = is_uniform ? call.real("low") < call.real("high") : call.real("scale") > 0;
+  return has_width && volume(call.definition().infer(call).front()->shape) >= many_numbers;
 }
 
 bool is_large(const Case& c) {
@@ -406,6 +418,7 @@ class Writer {
   void write_answers() {
     const bool is_value = verdict_.state == State::fail || verdict_.state == State::below;
     const Tensor* got = output_of(outcome_, set_, output_);
+    if (is_value && is_of_distribution(c_)) return write_distribution();
     if (is_large(c_)) return is_value ? write_named(got) : write_types({right_type(c_, set_, output_)});
     answers_ = answers_of(c_, verdict_, provenance_, set_, output_);
     if (is_stacked_) answers_ = stacked(answers_, answers_of(c_, verdict_, provenance_, 1, output_));
@@ -437,6 +450,33 @@ class Writer {
     write_values("some");
     // Of an answer that has another shape, as another reading gives it, the shape is what is told.
     if (!others.empty()) right_ = "(got.dtype, got.shape) in " + list_of(others) + " or " + right_;
+  }
+
+  // Many numbers that are drawn anew each time: what is told is their distance from the distribution, as of
+  // oracles/ops/random.cpp, and what chance explains of it. NaN is in no distribution.
+  void write_distribution() {
+    const Call call = c_.call();
+    const bool is_uniform = c_.version.name.starts_with("RandomUniform");
+    const double low = call.real(is_uniform ? "low" : "mean"), high = call.real(is_uniform ? "high" : "scale");
+    const double unit = std::ldexp(1.0, -oracles::format_of(call.definition().infer(call).front()->dtype).precision);
+    const double atom =
+        unit * (is_uniform ? 2 * std::max(std::abs(low), std::abs(high)) / (high - low) : std::abs(low) / high + 4);
+    add("numbers = np.sort(got.ravel().astype(float))");
+    add(is_uniform ? "right = np.clip((numbers - " + digits(low) + ") / " + digits(high - low) + ", 0, 1)"
+                   : "right = np.array([statistics.NormalDist(" + digits(low) + ", " + digits(high) +
+                         ").cdf(x) for x in numbers])");
+    add("ranks = np.arange(numbers.size + 1) / numbers.size");
+    add("off = max((ranks[1:] - right).max(), (right - ranks[:-1]).max())  # of Kolmogorov and Smirnov");
+    add("most = np.sqrt(np.log(2e12) / 2 / numbers.size) + " + digits(atom) +
+        "  # once in 10^12, and what rounding adds");
+    shown_ = "off";
+    wanted_ = "\"at most\", most";
+    right_ = "off <= most";
+  }
+
+  static std::string digits(double value) {
+    char text[32];
+    return {text, std::to_chars(text, text + sizeof text, value).ptr};
   }
 
   // How long they are where they are written out.
@@ -690,7 +730,7 @@ class Writer {
     if (reads_files_)
       out.push_back("# Reads files beside it, as `assay replay --save FOLDER` writes them for this case: " +
                     one_line(line(c_)));
-    for (const char* module : {"contextlib", "faulthandler", "pathlib", "resource", "subprocess", "sys"})
+    for (const char* module : {"contextlib", "faulthandler", "pathlib", "resource", "statistics", "subprocess", "sys"})
       if (uses(module + std::string(".")) || (reads_files_ && module == std::string_view("pathlib")))
         out.push_back(std::string("import ") + module);
     if (out.back().starts_with("import")) out.emplace_back("");

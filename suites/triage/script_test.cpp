@@ -282,6 +282,15 @@ TEST_CASE("Of a long answer the elements that are wrong are compared", "[script]
              Contains("want = np.dtype(np.float32), (1, 1, 398)\n") && Contains("(got.dtype, got.shape) == want"));
 }
 
+TEST_CASE("Of many random numbers the distance from their distribution is told", "[script]") {
+  const Tensor zeros({DType::f32, {100, 101}});
+  CHECK_THAT(script(judged("RandomNormal-22 opset=22 ir=10 mean=2 scale=0.5 shape=100,101", outputs(zeros, zeros))),
+             Contains("import statistics") && Contains("statistics.NormalDist(2, 0.5).cdf(x)") &&
+                 Contains("raise SystemExit(0 if off <= most else 1)"));
+  CHECK_THAT(script(judged("RandomUniform-22 opset=22 ir=10 low=1 high=3 shape=100,101", outputs(zeros, zeros))),
+             Contains("np.clip((numbers - 1) / 2, 0, 1)"));
+}
+
 TEST_CASE("Attributes that are tensors are added to the model", "[script]") {
   const char* const tree =
       "ai.onnx.ml:TreeEnsemble-5 opset=5 ir=8 X=f32[1,1]~iota:1 tree_roots=0 nodes_featureids=0 nodes_truenodeids=0 "
