@@ -101,8 +101,8 @@ class NumberAnswer : public RandomAnswer {
     const bool is_one_too_many = !wrong_.empty() && wrong_[static_cast<std::size_t>(index)];
     if (!is_one_too_many) return within(low_, high_);
     const bool is_low = surplus_.low > 0;
-    Element out = is_low ? within(std::nextafter(surplus_.at, INFINITY), high_)
-                         : within(low_, std::nextafter(surplus_.at, -INFINITY));
+    const double step = std::abs(surplus_.at) * 2 * unit() + std::ldexp(1.0, format_of(dtype()).smallest_exponent());
+    Element out = is_low ? within(surplus_.at + step, high_) : within(low_, surplus_.at - step);
     out.required.arithmetic = std::to_string(surplus_.low + surplus_.high) + " of " + std::to_string(wrong_.size()) +
                               " numbers more than chance explains are " + (is_low ? "no larger" : "no smaller");
     return out;
