@@ -121,7 +121,7 @@ Case draw_batch(const Definition& definition, DType type, std::uint64_t stratum)
     for (const std::size_t each : {k, k + 1}) parameter(c, definition.inputs[each].name, of, shape_of_statistics(c));
   }
   c.sources[definition.inputs[4].name].recipe = {"hold",
-                                                 pick({"0.75,3.75,2,1", "1", "0.25,0.5,4,9,0.125", "0.75,0,-1,inf"})};
+                                                 pick({"0.75,3.75,2,1", "1,2", "0.25,0.5,4,9,0.125", "0.75,0,-1,inf"})};
   return c;
 }
 

@@ -60,7 +60,7 @@ class PerPolicy {
   mutable std::vector<std::pair<std::uint64_t, T>> more_;
 };
 
-// 2^exponent, 0 and infinity beyond what double has.
+// Returns 2^exponent; 0 or infinity beyond what double has.
 inline double two_to(int exponent) {
   if (exponent < -1022 || exponent > 1024) return std::ldexp(1.0, exponent);
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);

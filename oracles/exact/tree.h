@@ -61,7 +61,7 @@ class TreeNode : public Expression {
   PerPolicy<double> errors_;
 };
 
-// What rounding to double adds to a result that operands move by so much.
+// Returns a result that was rounded to double once, and how far it may miss what operands move by so much.
 Near rounded_once(double value, double off);
 
 // The same as an expression that somebody owns.

@@ -2,6 +2,7 @@
 // What the random operators may answer (values-and-graphs 3.7): a number of the support, and of many numbers no
 // distribution that chance does not explain. Nothing else is promised, whatever the seed (G20).
 #include "oracles/exact/operands.h"
+#include "oracles/judging/distribution.h"
 #include "oracles/rules/rules.h"
 #include "reference/operator.h"
 
@@ -12,8 +13,6 @@
 namespace assay::oracles {
 namespace {
 
-// Of fewer numbers the distribution says little.
-constexpr Int fewest_counted = 10'000;
 // By Hoeffding's inequality, and by that of Dvoretzky, Kiefer, Wolfowitz and Massart, n shares are off by more than
 // this with a probability of 10^-12 at most.
 double chance(Int n) { return std::sqrt(std::log(2e12) / (2 * static_cast<double>(n))); }
@@ -33,18 +32,16 @@ std::vector<bool> first_of(Int n, Int many, F holds) {
   return marked;
 }
 
-// Compares numbers with the distribution they are drawn from, whose function is cdf(x) but for atoms of that size, as
-// rounding to the type makes them.
-template <class F>
-Surplus surplus_of(std::vector<double> numbers, double atom, F cdf) {
+// Compares numbers with the distribution they are drawn from.
+Surplus surplus_of(std::vector<double> numbers, const Distribution& drawn_from) {
   const Int n = std::ssize(numbers);
-  if (n < fewest_counted) return {};
+  if (n < fewest_drawn) return {};
   std::ranges::sort(numbers);
-  const double admitted = chance(n) + atom;
+  const double admitted = chance(n) + drawn_from.atom;
   Surplus worst;
   double most = admitted;
   for (Int i = 0; i < n; ++i) {
-    const double x = numbers[static_cast<std::size_t>(i)], right = cdf(x);
+    const double x = numbers[static_cast<std::size_t>(i)], right = drawn_from.below(x);
     const double below = static_cast<double>(i + 1) / static_cast<double>(n) - right,
                  above = right - static_cast<double>(i) / static_cast<double>(n);
     const auto too_many = [&](double off) {
@@ -94,64 +91,58 @@ class RandomAnswer : public Answer {
   std::optional<Tensor> got_;
 };
 
-// Of a continuous distribution between two numbers: what lies where too many do has to lie elsewhere.
-class NumberAnswer : public RandomAnswer {
+// Returns what the attributes say; none where all numbers are one.
+std::optional<Distribution> distribution(const Call& call, DType type) {
+  const double unit = std::ldexp(1.0, -format_of(type).precision);
+  if (call.definition().attribute("low")) {
+    const double low = call.real("low"), high = call.real("high"), width = high - low;
+    if (!(width > 0)) return std::nullopt;
+    return Distribution{false, low, width, unit * 2 * std::max(std::abs(low), std::abs(high)) / width};
+  }
+  const double mean = call.real("mean"), scale = call.real("scale");
+  if (!(scale > 0)) return std::nullopt;
+  return Distribution{true, mean, scale, unit * (std::abs(mean) / scale + 4)};
+}
+
+// Of a continuous distribution: what lies where too many do has to lie elsewhere. Forty deviations from the mean of a
+// normal one there is no number.
+class DrawnAnswer final : public RandomAnswer {
  public:
+  DrawnAnswer(const Call& call, TensorType type, const std::vector<Tensor>& given)
+      : RandomAnswer(std::move(type), given) {
+    const bool is_uniform = call.definition().attribute("low") != nullptr;
+    const double mean = is_uniform ? 0 : call.real("mean"), reach = is_uniform ? 0 : 40.0 * call.real("scale");
+    low_ = is_uniform ? call.real("low") : mean - reach;
+    high_ = is_uniform ? call.real("high") : mean + reach;
+    if (const std::optional<Distribution> drawn_from = distribution(call, dtype()); drawn_from && got())
+      compare(numbers_of(*got()), *drawn_from);
+  }
+
   Element element(Int index) const override {
     const bool is_one_too_many = !wrong_.empty() && wrong_[static_cast<std::size_t>(index)];
     if (!is_one_too_many) return within(low_, high_);
     const bool is_low = surplus_.low > 0;
-    const double step = std::abs(surplus_.at) * 2 * unit() + std::ldexp(1.0, format_of(dtype()).smallest_exponent());
+    const Format& format = format_of(dtype());
+    const double step =
+        std::ldexp(std::abs(surplus_.at), 1 - format.precision) + std::ldexp(1.0, format.smallest_exponent());
     Element out = is_low ? within(surplus_.at + step, high_) : within(low_, surplus_.at - step);
     out.required.arithmetic = std::to_string(surplus_.low + surplus_.high) + " of " + std::to_string(wrong_.size()) +
                               " numbers more than chance explains are " + (is_low ? "no larger" : "no smaller");
     return out;
   }
 
- protected:
-  // `atom`: the largest share that rounding puts on one number.
-  NumberAnswer(TensorType type, const std::vector<Tensor>& given, double low, double high)
-      : RandomAnswer(std::move(type), given), low_(low), high_(high) {}
-  template <class F>
-  void compare(double atom, F cdf) {
-    if (!got()) return;
-    const std::vector<double> numbers = numbers_of(*got());
-    surplus_ = surplus_of(numbers, atom, cdf);
+ private:
+  void compare(const std::vector<double>& numbers, const Distribution& drawn_from) {
+    surplus_ = surplus_of(numbers, drawn_from);
     wrong_ = first_of(std::ssize(numbers), surplus_.low + surplus_.high, [&](Int i) {
       const double x = numbers[static_cast<std::size_t>(i)];
       return surplus_.low > 0 ? x <= surplus_.at : x >= surplus_.at;
     });
   }
-  double unit() const { return std::ldexp(1.0, -format_of(dtype()).precision); }
 
- private:
   double low_, high_;
   Surplus surplus_;
   std::vector<bool> wrong_;
-};
-
-class UniformAnswer final : public NumberAnswer {
- public:
-  UniformAnswer(const Call& call, TensorType type, const std::vector<Tensor>& given)
-      : NumberAnswer(std::move(type), given, call.real("low"), call.real("high")) {
-    const double low = call.real("low"), high = call.real("high"), length = high - low;
-    if (length > 0)
-      compare(unit() * 2 * std::max(std::abs(low), std::abs(high)) / length,
-              [=](double x) { return std::clamp((x - low) / length, 0.0, 1.0); });
-  }
-};
-
-// Forty deviations from the mean there is no number.
-class NormalAnswer final : public NumberAnswer {
- public:
-  NormalAnswer(const Call& call, TensorType type, const std::vector<Tensor>& given)
-      : NumberAnswer(std::move(type), given, call.real("mean") - 40.0 * call.real("scale"),
-                     call.real("mean") + 40.0 * call.real("scale")) {
-    const double mean = call.real("mean"), scale = call.real("scale");
-    if (scale > 0)
-      compare(unit() * (std::abs(mean) / scale + 4),
-              [=](double x) { return std::erfc((mean - x) / scale / std::sqrt(2.0)) / 2; });
-  }
 };
 
 // Of whole numbers, each with a probability: what was answered is right where it has one.
@@ -178,7 +169,7 @@ class TossedAnswer final : public ChosenAnswer {
   TossedAnswer(TensorType type, const Tensor& p, const Readings& readings, const std::vector<Tensor>& given)
       : ChosenAnswer(std::move(type), given), p_(p), is_complement_(readings.of("G21") == "function-body") {
     const Int n = p.elements();
-    if (!got() || n < fewest_counted) return;
+    if (!got() || n < fewest_drawn) return;
     double off = 0;
     for (Int i = 0; i < n; ++i) off += !scalar(*got(), i).is_zero() - probability(i);
     const double admitted = chance(n) * static_cast<double>(n);
@@ -214,7 +205,7 @@ class SampledAnswer final : public ChosenAnswer {
  public:
   SampledAnswer(const Call& call, TensorType type, const Tensor& x, const std::vector<Tensor>& given)
       : ChosenAnswer(std::move(type), given), x_(x), classes_(x.shape()[1]), samples_(call.integer("sample_size")) {
-    if (!got() || samples_ < fewest_counted) return;
+    if (!got() || samples_ < fewest_drawn) return;
     for (Int row = 0; row < x.shape()[0]; ++row) count(row);
   }
   Element element(Int index) const override {
@@ -302,20 +293,31 @@ Oracle random(Answered answered) {
   return with_touched(std::move(oracle));
 }
 
-template <class One>
 Oracle of_numbers() {
   return random([](const Call& call, TensorType type, const Operands&, const Readings&,
                    const std::vector<Tensor>& got) -> std::unique_ptr<Answer> {
-    return std::make_unique<One>(call, std::move(type), got);
+    return std::make_unique<DrawnAnswer>(call, std::move(type), got);
   });
 }
 
 }  // namespace
 
-Oracle random_uniform() { return of_numbers<UniformAnswer>(); }
-Oracle random_uniform_like() { return of_numbers<UniformAnswer>(); }
-Oracle random_normal() { return of_numbers<NormalAnswer>(); }
-Oracle random_normal_like() { return of_numbers<NormalAnswer>(); }
+double Distribution::below(double number) const {
+  const double at = (number - start) / width;
+  return is_normal ? std::erfc(-at / std::sqrt(2.0)) / 2 : std::clamp(at, 0.0, 1.0);
+}
+
+std::optional<Distribution> distribution_of(const Call& call) {
+  const Definition& definition = call.definition();
+  const bool is_drawn = is_random(call) && (definition.attribute("low") || definition.attribute("mean"));
+  if (!is_drawn || volume(shape_of(call, {}).value_or(Shape{0})) < fewest_drawn) return std::nullopt;
+  return distribution(call, definition.type_of(call, definition.outputs.front()));
+}
+
+Oracle random_uniform() { return of_numbers(); }
+Oracle random_uniform_like() { return of_numbers(); }
+Oracle random_normal() { return of_numbers(); }
+Oracle random_normal_like() { return of_numbers(); }
 Oracle bernoulli() {
   Oracle oracle = random([](const Call&, TensorType type, const Operands& in, const Readings& readings,
                             const std::vector<Tensor>& got) -> std::unique_ptr<Answer> {

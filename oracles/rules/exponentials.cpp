@@ -105,7 +105,7 @@ Near Exponentials::Line::near_share(std::size_t j) const {
   return {share, share * (0x1p-45 + roundings * 0x1p-52 + 8 * logits_off) + 0x1p-990};
 }
 
-// Of logits that are computed.
+// Works out what the filter reads, of logits that are computed.
 void Exponentials::Line::work_out_in_double() {
   std::vector<double> all;
   for (const Logit& each : logits) {
@@ -137,7 +137,7 @@ Exponentials::Line::Line(std::vector<Logit> values, bool is_for_filter)
   for (const double each : exponentials) total += each;
 }
 
-// The same by enclosures.
+// Works the same out by enclosures.
 void Exponentials::Line::work_out() {
   const auto is_above = [&](std::size_t j) {
     return (logits[j].tree->value(96) - logits[top].tree->value(96)).is_positive();

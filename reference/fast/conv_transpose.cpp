@@ -52,7 +52,7 @@ struct Transposed {
     return cells;
   }
 
-  // The taps of a phase as weights [group * maps][depth][taps].
+  // Returns the taps of a phase as weights [group * maps][depth][taps].
   std::vector<Lane> weights(const Ints& taps) const {
     std::vector<Lane> all;
     all.reserve(static_cast<std::size_t>(extent.group * extent.maps * extent.depth) * taps.size());
@@ -103,7 +103,7 @@ struct Transposed {
     engine::run(task, threads);
   }
 
-  // Where in a plane of Y a window of the phase stands.
+  // Returns where in a plane of Y a window of the phase stands.
   Int place(std::span<const Phase> phase, Int index) const {
     Int at = 0, size = 1;
     for (std::size_t a = phase.size(); a-- > 0; index /= phase[a].axis.out) {
@@ -113,7 +113,7 @@ struct Transposed {
     return at;
   }
 
-  // Outputs that no tap meets are the bias.
+  // Fills Y with the bias, which outputs are that no tap meets.
   void fill() const {
     const std::size_t cells = static_cast<std::size_t>(volume(plane));
     for (std::size_t map = 0; map * cells < y.size(); ++map)

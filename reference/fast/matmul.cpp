@@ -63,7 +63,7 @@ struct IntegerProduct {
     return quads;
   }
 
-  // Row k of B, the last one behind it: what its weights are is 0.
+  // Returns row k of B, behind the last one that: its weights are 0.
   const std::uint8_t* row(Int k) const {
     return b.all.data() + meet.b[number] + std::min(k, meet.depth - 1) * meet.columns;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/script.h"
 
+#include "oracles/judging/distribution.h"
 #include "oracles/judging/expected.h"
 #include "reference/flat_index.h"
 #include "reference/onnx_io.h"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <numeric>
 #include <set>
@@ -64,16 +64,6 @@ std::vector<std::pair<std::string, Tensor>> graph_input_tensors(const Case& c, i
     if (const auto source = c.sources.find(inputs[i].name); source != c.sources.end() && !source->second.initializer)
       out.emplace_back(inputs[i].name, data[i].value());
   return out;
-}
-
-// What is drawn from a distribution whose function is known, and how many numbers it takes to tell.
-bool is_of_distribution(const Case& c) {
-  constexpr Int many_numbers = 10'000;
-  const bool is_uniform = c.version.name.starts_with("RandomUniform");
-  if (!is_uniform && !c.version.name.starts_with("RandomNormal")) return false;
-  const Call call = c.call();
-  const bool has_width = is_uniform ? call.real("low") < call.real("high") : call.real("scale") > 0;
-  return has_width && volume(call.definition().infer(call).front()->shape) >= many_numbers;
 }
 
 bool is_large(const Case& c) {
@@ -418,7 +408,8 @@ class Writer {
   void write_answers() {
     const bool is_value = verdict_.state == State::fail || verdict_.state == State::below;
     const Tensor* got = output_of(outcome_, set_, output_);
-    if (is_value && is_of_distribution(c_)) return write_distribution();
+    if (const auto drawn_from = oracles::distribution_of(c_.call()); is_value && drawn_from)
+      return write_distribution(*drawn_from);
     if (is_large(c_)) return is_value ? write_named(got) : write_types({right_type(c_, set_, output_)});
     answers_ = answers_of(c_, verdict_, provenance_, set_, output_);
     if (is_stacked_) answers_ = stacked(answers_, answers_of(c_, verdict_, provenance_, 1, output_));
@@ -452,22 +443,17 @@ class Writer {
     if (!others.empty()) right_ = "(got.dtype, got.shape) in " + list_of(others) + " or " + right_;
   }
 
-  // Many numbers that are drawn anew each time: what is told is their distance from the distribution, as of
+  // Tells the distance of many numbers, which are drawn anew each time, from their distribution, as of
   // oracles/ops/random.cpp, and what chance explains of it. NaN is in no distribution.
-  void write_distribution() {
-    const Call call = c_.call();
-    const bool is_uniform = c_.version.name.starts_with("RandomUniform");
-    const double low = call.real(is_uniform ? "low" : "mean"), high = call.real(is_uniform ? "high" : "scale");
-    const double unit = std::ldexp(1.0, -oracles::format_of(call.definition().infer(call).front()->dtype).precision);
-    const double atom =
-        unit * (is_uniform ? 2 * std::max(std::abs(low), std::abs(high)) / (high - low) : std::abs(low) / high + 4);
+  void write_distribution(const oracles::Distribution& from) {
+    const std::string start = digits(from.start), width = digits(from.width);
     add("numbers = np.sort(got.ravel().astype(float))");
-    add(is_uniform ? "right = np.clip((numbers - " + digits(low) + ") / " + digits(high - low) + ", 0, 1)"
-                   : "right = np.array([statistics.NormalDist(" + digits(low) + ", " + digits(high) +
-                         ").cdf(x) for x in numbers])");
+    add(from.is_normal
+            ? "right = np.array([statistics.NormalDist(" + start + ", " + width + ").cdf(x) for x in numbers])"
+            : "right = np.clip((numbers - " + start + ") / " + width + ", 0, 1)");
     add("ranks = np.arange(numbers.size + 1) / numbers.size");
     add("off = max((ranks[1:] - right).max(), (right - ranks[:-1]).max())  # of Kolmogorov and Smirnov");
-    add("most = np.sqrt(np.log(2e12) / 2 / numbers.size) + " + digits(atom) +
+    add("most = np.sqrt(np.log(2e12) / 2 / numbers.size) + " + digits(from.atom) +
         "  # once in 10^12, and what rounding adds");
     shown_ = "off";
     wanted_ = "\"at most\", most";

@@ -238,6 +238,7 @@ constexpr Word arithmetic[] = {
     {"truncating", "every operation truncates instead of rounding to nearest"},
     {"any order", "sums take their terms in any order"},
     {"functions within their bounds", "functions such as exp err by no more than is proven enough of them"},
+    {"powers by functions", "a first power and a first root are computed by functions, as any other"},
     {"fast functions", "functions such as exp err by 2^-20, as fast hardware ones do"},
     {"functions of # bits", "functions such as exp are right to so many bits"},
     {"weights of ten bits", "the weights of an interpolation have ten bits, as in texture units"},
@@ -291,6 +292,10 @@ constexpr Word arithmetic[] = {
     {"# requantisation in any order (Q1)", "the sum is scaled in this type in any order, then rounded"},
     {"fixed-point requantisation", "the sum is scaled in fixed point"},
     {"one step off (Q2)", "the quantized output may be one step off"},
+    {"# of # numbers more than chance explains are no larger",
+     "so many random numbers lie at or below this one that once in 10^12 runs of a right backend they would"},
+    {"# of # numbers more than chance explains are no smaller",
+     "so many random numbers lie at or above this one that once in 10^12 runs of a right backend they would"},
     {"any number of the support", "a random number may be any that the distribution can give"},
 };
 
