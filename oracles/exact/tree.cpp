@@ -315,7 +315,7 @@ Near rounded_once(double value, double off) {
 
 const TreeNode::Size& TreeNode::measured() const {
   if (size_) return *size_;
-  size_.emplace();
+  size_ = Size{0, 0};
   const Near near_here = near();
   const double about = std::abs(near_here.value);
   if (std::isfinite(about) && (near_here.off < about * 0x1p-40 || near_here.off == 0)) {

@@ -51,7 +51,7 @@ class TreeNode : public Expression {
 
  private:
   struct Size {
-    double most = 0, least = 0;
+    double most, least;
   };
   const Size& measured() const;
 
