@@ -260,8 +260,7 @@ bool Scalar::is_subnormal(const Format& format) const {
 double Scalar::as_double() const {
   const auto whole = static_cast<double>(significand);
   const bool is_normal = exponent > -1022 && exponent < 900;  // then a product rounds as little
-  const double power = std::bit_cast<double>(static_cast<std::uint64_t>(is_normal ? exponent + 1023 : 1023) << 52);
-  const double magnitude = is_normal ? whole * power : std::ldexp(whole, exponent);
+  const double magnitude = is_normal ? whole * two_to(exponent) : std::ldexp(whole, exponent);
   return negative && significand != 0 ? -magnitude : magnitude;
 }
 

@@ -7,7 +7,10 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 
+#include <bit>
+#include <cmath>
 #include <compare>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -19,6 +22,12 @@ using Integer = boost::multiprecision::number<
                                            boost::multiprecision::unchecked,
                                            std::allocator<boost::multiprecision::limb_type>>,
     boost::multiprecision::et_off>;
+
+// Returns 2^exponent; 0 or infinity beyond what double has.
+inline double two_to(int exponent) {
+  if (exponent < -1022 || exponent > 1024) return std::ldexp(1.0, exponent);
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
 
 // mantissa * 2^exponent.
 struct Dyadic {

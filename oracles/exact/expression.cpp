@@ -178,25 +178,33 @@ Ratio budget_of(double error, const Ratio& blur) {
   return {rounded(sum, wide, Rounding::up).value(), 1};
 }
 
-Element computed(const Expression& of, DType type) { return computed(of, type, required_policies(type)); }
-
-Element computed(const Expression& of, DType type, const std::vector<Policy>& required) {
-  Element out;
+std::optional<double> required_error(const Expression& of, const std::vector<Policy>& required) {
   double most = 0;
   for (const Policy& policy : required) {
     if (!of.is_met_by(policy)) continue;
-    if (of.breaks_down(policy)) return left_open("an intermediate may overflow or vanish");
+    if (of.breaks_down(policy)) return std::nullopt;
     most = std::max(most, of.error(policy));
-    out.required.arithmetic += (out.required.arithmetic.empty() ? "" : "; or ") + policy.arithmetic.text();
   }
-  if (!std::isfinite(most))
+  return most;
+}
+
+Element computed(const Expression& of, DType type) { return computed(of, type, required_policies(type)); }
+
+Element computed(const Expression& of, DType type, const std::vector<Policy>& required) {
+  const std::optional<double> error = required_error(of, required);
+  if (!error) return left_open("an intermediate may overflow or vanish");
+  if (!std::isfinite(*error))
     return left_open("nothing is proven of sums so long, logits so large or a divisor so near 0");
   const std::optional<StandIn> value = stand_in([&](int bits) { return of.value(bits); }, format_of(type));
   if (!value) return left_open("how the exact value rounds takes more than 1,536 bits");
+  Element out;
+  for (const Policy& policy : required)
+    if (of.is_met_by(policy))
+      out.required.arithmetic += (out.required.arithmetic.empty() ? "" : "; or ") + policy.arithmetic.text();
   out.value = value->value;
   out.blur = value->off;
   out.magnitude = abs(value->value);
-  out.required.budget = budget_of(most, out.blur);
+  out.required.budget = budget_of(*error, out.blur);
   return out;
 }
 

@@ -6,19 +6,18 @@
 #include "oracles/exact/enclosure.h"
 #include "oracles/exact/real.h"
 
-#include <bit>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace assay::oracles {
 
-// The name of a policy, and a key by which bounds are remembered that are worked out under it.
+// PolicyName: names a policy, and gives it a key by which bounds are remembered that are worked out under it.
 class PolicyName {
  public:
   PolicyName(std::string text = {})
@@ -36,7 +35,7 @@ class PolicyName {
   std::uint64_t key_;
 };
 
-// What is worked out once under each policy; of the first few it is kept at hand.
+// PerPolicy: remembers what is worked out under each policy, of the first few at hand.
 template <class T>
 class PerPolicy {
  public:
@@ -59,12 +58,6 @@ class PerPolicy {
   mutable int count_ = 0;
   mutable std::vector<std::pair<std::uint64_t, T>> more_;
 };
-
-// Returns 2^exponent; 0 or infinity beyond what double has.
-inline double two_to(int exponent) {
-  if (exponent < -1022 || exponent > 1024) return std::ldexp(1.0, exponent);
-  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-}
 
 // Policy: how a composite operator may be evaluated, as far as rounding is concerned (reductions 3.1, 3.7). An
 // expression has an error under each; it never shrinks where any part of a policy grows.
@@ -111,7 +104,7 @@ class Expression {
   virtual ~Expression() = default;
   // Encloses the value, which is strictly between the ends unless it is exact.
   virtual Real value(int bits) const = 0;
-  // What double and the C library tell of it (filter/near_filter.h); nothing where that is not worked out.
+  // Returns what double and the C library tell of it (filter/near_filter.h); nothing where that is not worked out.
   virtual Near near() const { return {}; }
   // No less than |computed - exact|; infinite where nothing is proven.
   virtual double error(const Policy& policy) const = 0;
@@ -130,6 +123,10 @@ double size_of(const Ratio& value);
 
 // An error and what a stand-in may be off, as the short fraction that budgets are, rounded up.
 Ratio budget_of(double error, const Ratio& blur);
+
+// Returns how far an evaluation under these policies may miss the value, infinite where nothing is proven; none where
+// one of them breaks down.
+std::optional<double> required_error(const Expression& of, const std::vector<Policy>& required);
 
 // Makes the element whose value the expression has, asked for at L2; and what is admitted of it beyond.
 Element computed(const Expression& of, DType type);

@@ -5,6 +5,7 @@
 #include "oracles/filter/function_filter.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 namespace assay::oracles {
@@ -29,15 +30,10 @@ class Largest {
   std::vector<std::pair<Int, double>> seen_;
 };
 
-// How far a required policy may miss the value of an expression; nothing where no claim is made of it.
-std::optional<double> required_error(const Expression& of, DType type) {
-  double most = 0;
-  for (const Policy& policy : required_policies(type)) {
-    if (!of.is_met_by(policy)) continue;
-    if (of.breaks_down(policy)) return std::nullopt;
-    most = std::max(most, of.error(policy));
-  }
-  return std::isfinite(most) ? std::optional(most) : std::nullopt;
+// Holds the C library against the enclosures of what expressions take from it, once.
+void expect_promised() {
+  [[maybe_unused]] static const std::array held{FunctionFilter::of({Function::exp, {}}, DType::f32),
+                                                FunctionFilter::of({Function::log, {}}, DType::f32)};
 }
 
 }  // namespace
@@ -100,16 +96,15 @@ std::optional<FilterResult> screened(const std::function<std::shared_ptr<const E
   if (!NearFilter::serves(got.dtype()) || got.elements() < least_screened) return std::nullopt;
   const std::shared_ptr<const Expression> first = element(0);
   if (first && std::isnan(first->near().value)) return std::nullopt;
-  for (const Function each : {Function::exp, Function::log})
-    FunctionFilter::of({each, {}}, got.dtype());  // the premise
+  expect_promised();
   const NearFilter filter(got.dtype());
   const std::vector<double> came = doubles(got);
   const auto rate = [&](Int index) -> DecidedElement {
     const std::shared_ptr<const Expression> own = element(index);
     if (!own) return {};
     const Near y = own->near();
-    const std::optional<double> error = required_error(*own, got.dtype());
-    if (!error) return {};
+    const std::optional<double> error = required_error(*own, required_policies(got.dtype()));
+    if (!error || !std::isfinite(*error)) return {};
     return {filter.rate(y, came[static_cast<std::size_t>(index)], *error), filter.rounded(y.value, y.off).number};
   };
   return screened(got.elements(), rate, how);

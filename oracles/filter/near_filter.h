@@ -22,7 +22,7 @@
 
 namespace assay::oracles {
 
-// What is certain of one element.
+// Decided: tells what is certain of one element.
 struct Decided {
   bool is_decided = false;  // it is right, at this level
   bool is_nearest = false;  // RN_T(y)
@@ -58,11 +58,10 @@ class NearFilter {
   double quantum(double value) const {
     const int exponent =
         std::max(static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7ff) - 1023, format_->min_exponent);
-    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent - format_->precision + 1 + 1023) << 52);
+    return two_to(exponent - format_->precision + 1);
   }
   // Returns the distance of `got` to its neighbour on the side of a value.
   double gap_towards(double got, double value) const;
-  double overflow() const { return overflow_; }
 
   // Rates what came back, of an element that may miss y by `budget`.
   Decided rate(const Near& y, double got, double budget) const;
@@ -72,11 +71,12 @@ class NearFilter {
   double overflow_, smallest_normal_;  // the first power of two that is no number of the type
 };
 
-// Screens `count` elements: rate(i) says what is certain of one, and what rounding its value gives.
+// DecidedElement: adds what rounding its value gives.
 struct DecidedElement {
   Decided rated;
   double nearest = 0;
 };
+// Screens `count` elements, of which rate(i) says what is certain.
 FilterResult screened(Int count, const std::function<DecidedElement(Int)>& rate, const FilterOptions& how);
 
 // Screens an output whose elements are expressions, as `computed` has them; null of those that are none. None where the

@@ -367,7 +367,7 @@ class Attending {
 
   // -- one row
 
-  // What is read of a query, and of all keys of a head; the last of each is kept.
+  // Keeps what was read last of a query, or of all keys of a head.
   struct Taken {
     Int number = -1;
     std::vector<Scalar> all;

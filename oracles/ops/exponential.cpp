@@ -30,8 +30,8 @@ Oracle reciprocal() {
 Oracle sigmoid() { return of_function<Function::sigmoid>(); }
 Oracle tanh() { return of_function<Function::tanh>(); }
 
-// Of integers the value is truncated to 0, or rounded in f32, where it is 1 from 4 on, or the nearest one: erf 1 is
-// 0.84 (E47).
+// Returns the oracle of Erf. The value of an integer is truncated to 0, or rounded in f32, where it is 1 from 4 on, or
+// the nearest one: erf 1 is 0.84 (E47).
 Oracle erf() {
   return of_function(alone<Function::erf>, [](const ElementPoint& p) -> ElementValue {
     const Scalar& x = p.x[0];

@@ -57,7 +57,7 @@ class NormalizedAnswer final : public TreeAnswer {
 
   Int terms() const override { return length(); }
 
-  // What stands together, and what all of it is divided by.
+  // Row: holds what stands together, and what all of it is divided by.
   struct Row : Together {
     using Together::Together;
     Tree root, stashed_root, stashed_mean;  // 1 / √spread

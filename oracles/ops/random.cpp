@@ -104,8 +104,8 @@ std::optional<Distribution> distribution(const Call& call, DType type) {
   return Distribution{true, mean, scale, unit * (std::abs(mean) / scale + 4)};
 }
 
-// Of a continuous distribution: what lies where too many do has to lie elsewhere. Forty deviations from the mean of a
-// normal one there is no number.
+// Answers of a continuous distribution: what lies where too many do has to lie elsewhere. Forty deviations from the
+// mean of a normal one there is no number.
 class DrawnAnswer final : public RandomAnswer {
  public:
   DrawnAnswer(const Call& call, TensorType type, const std::vector<Tensor>& given)

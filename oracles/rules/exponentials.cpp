@@ -142,7 +142,6 @@ void Exponentials::Line::work_out() {
   const auto is_above = [&](std::size_t j) {
     return (logits[j].tree->value(96) - logits[top].tree->value(96)).is_positive();
   };
-  top = 0;
   while (!logits[top].tree) ++top;
   for (std::size_t j = top + 1; j < logits.size(); ++j)
     if (logits[j].tree && is_above(j)) top = j;

@@ -35,7 +35,8 @@ std::vector<Phase> phases(const Spread& spread) {
   return all;
 }
 
-// What is worked on: channels and maps as ConvTranspose counts them, and the tensors in the type they are added up in.
+// Transposed: holds what is worked on, channels and maps as ConvTranspose counts them and the tensors in the type they
+// are added up in.
 template <class T>
 struct Transposed {
   using Lane = accumulator_t<T>;
@@ -45,12 +46,6 @@ struct Transposed {
   Shape plane;  // of Y
   std::span<const Lane> x, w, bias;
   std::span<T> y;
-
-  Int inputs() const {
-    Int cells = 1;
-    for (const Spread& each : spreads) cells *= each.in;
-    return cells;
-  }
 
   // Returns the taps of a phase as weights [group * maps][depth][taps].
   std::vector<Lane> weights(const Ints& taps) const {
@@ -66,13 +61,9 @@ struct Transposed {
   // Works out the outputs of one phase of each axis.
   void run(std::span<const Phase> phase, int threads) const {
     Window window;
-    Shape kernel_here;
-    for (const Phase& each : phase) {
-      window.axes.push_back(each.axis);
-      kernel_here.push_back(each.axis.kernel);
-    }
+    for (const Phase& each : phase) window.axes.push_back(each.axis);
     Ints taps;
-    for_each_position(kernel_here, [&](const Shape& k, Int) {
+    for_each_position(window.kernel(), [&](const Shape& k, Int) {
       Int tap = 0;
       for (std::size_t a = 0; a < k.size(); ++a) tap = tap * kernel[a] + phase[a].taps[static_cast<std::size_t>(k[a])];
       taps.push_back(tap);
@@ -81,9 +72,10 @@ struct Transposed {
     for (Int c = 0; c < extent.depth; ++c)  // the first tap meets the last cell
       std::reverse(plan.offset.begin() + c * plan.taps, plan.offset.begin() + (c + 1) * plan.taps);
     const std::vector<Lane> w_here = weights(taps);
+    const Int x_plane = volume(window.input());
     engine::Task<Lane> task{.plan = plan, .weights = w_here, .start = bias};
     task.data = [&](const engine::Piece& piece) {
-      return x.data() + (piece.image * extent.group + piece.group) * extent.depth * inputs();
+      return x.data() + (piece.image * extent.group + piece.group) * extent.depth * x_plane;
     };
     task.pack = [&](const engine::Piece& piece, Lane* to, Int pitch) {
       engine::pack(plan, window, piece, to, pitch, task.data(piece));

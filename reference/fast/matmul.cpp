@@ -37,7 +37,7 @@ struct Bytes {
     const std::uint8_t sign = flips ? 128 : 0;
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = given[i] ^ sign;
     for (Int i = 0; zero_points && i < zero_points->elements(); ++i) {
-      const auto bits = std::to_integer<std::uint8_t>(zero_points->bytes()[static_cast<std::size_t>(i)]);
+      const auto bits = std::to_integer<std::uint8_t>(zero_points->bytes()[sized(i)]);
       const int moved = flips ? bits ^ 128 : bits;
       zeros.push_back(has_sign ? static_cast<std::int8_t>(moved) : moved);
     }
@@ -45,7 +45,7 @@ struct Bytes {
   }
 
   std::uint32_t zero(Int at) const {
-    return static_cast<std::uint32_t>(zeros.size() == 1 ? zeros[0] : zeros[static_cast<std::size_t>(at)]);
+    return static_cast<std::uint32_t>(zeros.size() == 1 ? zeros[0] : zeros[sized(at)]);
   }
 };
 
