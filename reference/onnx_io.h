@@ -102,6 +102,13 @@ Int assumed_extent(std::size_t axis);
 // read from `folder`.
 Result<GraphModel> read_graph(std::string_view model, const std::filesystem::path& folder, const Extents& extents);
 
+// The same model as one message that needs nothing beside it: functions inlined, data of other files within, the
+// extents of inputs settled.
+Result<std::string> settled_model(std::string_view model, const std::filesystem::path& folder, const Extents& extents);
+// Has such a model give these values as well, behind its own outputs, in their order; those it gives already stay where
+// they are.
+std::string model_giving(std::string_view settled, const std::vector<std::string>& values);
+
 // Every operator version in the registry of the package, deprecated ones included, by name and version.
 struct Registered {
   OpVersion version;

@@ -319,16 +319,20 @@ void inline_functions(onnx::ModelProto& model) {
   }
 }
 
-GraphModel graph_of(onnx::ModelProto model, const std::filesystem::path& folder, const Extents& extents) {
+// Makes one message of a model: no function of its own, no data elsewhere, no extent of an input left open.
+void settle(onnx::ModelProto& model, const std::filesystem::path& folder, const Extents& extents) {
   inline_functions(model);
   onnx::GraphProto& proto = *model.mutable_graph();
   if (proto.sparse_initializer_size() > 0) reject("a sparse initializer");
-  GraphModel graph;
-  for (onnx::TensorProto& each : *proto.mutable_initializer()) {
-    take_in(each, folder);
-    graph.initializers.emplace(each.name(), tensor_of(each));
-  }
+  for (onnx::TensorProto& each : *proto.mutable_initializer()) take_in(each, folder);
   settle_inputs(proto, extents);
+}
+
+GraphModel graph_of(onnx::ModelProto model, const std::filesystem::path& folder, const Extents& extents) {
+  settle(model, folder, extents);
+  const onnx::GraphProto& proto = model.graph();
+  GraphModel graph;
+  for (const onnx::TensorProto& each : proto.initializer()) graph.initializers.emplace(each.name(), tensor_of(each));
   for (const onnx::ValueInfoProto& info : proto.input())
     if (!graph.initializers.contains(info.name())) graph.inputs.emplace_back(info.name(), declared_type(info));
   for (int i = 0; i < proto.node_size(); ++i) graph.nodes.push_back(graph_node(model, i));
@@ -344,6 +348,31 @@ Int assumed_extent(std::size_t axis) { return axis == 0 ? 1 : 8; }
 
 Result<GraphModel> read_graph(std::string_view bytes, const std::filesystem::path& folder, const Extents& extents) {
   return as_result([&] { return graph_of(message_of<onnx::ModelProto>(bytes, "ModelProto"), folder, extents); });
+}
+
+Result<std::string> settled_model(std::string_view bytes, const std::filesystem::path& folder, const Extents& extents) {
+  return as_result([&] {
+    auto model = message_of<onnx::ModelProto>(bytes, "ModelProto");
+    settle(model, folder, extents);
+    inferred_types(model);  // for the outputs that are added
+    std::string settled;
+    if (!model.SerializeToString(&settled)) reject("with its data the model is too large for a message");
+    return settled;
+  });
+}
+
+std::string model_giving(std::string_view settled, const std::vector<std::string>& values) {
+  auto model = message_of<onnx::ModelProto>(settled, "ModelProto");
+  onnx::GraphProto& graph = *model.mutable_graph();
+  for (const std::string& value : values) {
+    const auto is_it = [&](const onnx::ValueInfoProto& info) { return info.name() == value; };
+    if (std::ranges::any_of(graph.output(), is_it)) continue;
+    onnx::ValueInfoProto& added = *graph.add_output();
+    if (const auto known = std::ranges::find_if(graph.value_info(), is_it); known != graph.value_info().end())
+      added = *known;
+    added.set_name(value);
+  }
+  return model.SerializeAsString();
 }
 
 Result<std::vector<NodeName>> node_names(std::string_view bytes) {

@@ -31,11 +31,11 @@ std::vector<tools::Verb> declare(CLI::App& app) {
   // In the order of --help.
   using Declare = tools::Verb (*)(CLI::App&);
   const std::vector<Declare> declarations = {
-      tools::certify_verb,    tools::verify_verb,   tools::fuzz_verb,    tools::merge_verb,    tools::replay_verb,
-      tools::report_verb,     tools::diff_verb,     tools::matrix_verb,  tools::bisect_verb,   tools::golden_verb,
-      tools::judge_verb,      tools::list_verb,     tools::explain_verb, tools::backends_verb, tools::doctor_verb,
-      tools::vet_verb,        tools::waive_verb,    tools::exhaust_verb, tools::mutate_verb,   tools::man_verb,
-      tools::completion_verb, tools::complete_verb,
+      tools::certify_verb, tools::verify_verb,     tools::fuzz_verb,     tools::merge_verb,    tools::replay_verb,
+      tools::report_verb,  tools::diff_verb,       tools::matrix_verb,   tools::bisect_verb,   tools::golden_verb,
+      tools::judge_verb,   tools::list_verb,       tools::explain_verb,  tools::backends_verb, tools::doctor_verb,
+      tools::vet_verb,     tools::locate_verb,     tools::waive_verb,    tools::exhaust_verb,  tools::mutate_verb,
+      tools::man_verb,     tools::completion_verb, tools::complete_verb,
   };
   return transformed<tools::Verb>(declarations, [&](const Declare verb) { return verb(app); });
 }

@@ -18,33 +18,18 @@ constexpr std::array<std::string_view, 4> levels{"all", "extended", "basic", "no
 constexpr const char* disabling = "disable";  // the option by which a backend leaves a rewriting out
 
 // Runs under a setting, as `cure` words it.
-bool is_right_with(const std::string& setting, const oracles::GraphJudge& judge, Request request, Backend& backend) {
+bool is_right_with(const std::string& setting, Request request, const IsRight& is_right) {
   const std::size_t equals = setting.find('=');
   const std::string name = setting.substr(0, equals), value = setting.substr(equals + 1);
   if (name == "optimization")
     request.optimization = value;
   else
     request.options[name] = value;
-  return judge.judge(backend.run(request)).state == State::pass;
+  return is_right(request);
 }
 
-// The rewriting without which a graph is right, else the highest level of optimization at which it is; empty where it
-// is wrong at every level.
-std::string cure_of(const oracles::GraphJudge& judge, const Request& request, Backend& backend) {
-  std::string level;
-  for (const std::string_view each : levels)
-    if (each != request.optimization && is_right_with("optimization=" + std::string(each), judge, request, backend)) {
-      level = "optimization=" + std::string(each);
-      break;
-    }
-  const auto& options = backend.describe().options;
-  const auto passes = options.find(disabling);
-  if (passes == options.end() || request.options.contains(disabling)) return level;
-  for (const std::string& pass : passes->second)
-    if (const std::string setting = std::string(disabling) + "=" + pass;
-        is_right_with(setting, judge, request, backend))
-      return setting;
-  return level;
+IsRight judged_right(const oracles::GraphJudge& judge, Backend& backend) {
+  return [&](const Request& request) { return judge.judge(backend.run(request)).state == State::pass; };
 }
 
 // A backend's words without the names of values, which another graph has not: "(n_q)" is "()", ": n." is ": .".
@@ -66,6 +51,21 @@ Request request_of(const GraphCase& graph, const GraphData& leaves, const RunOpt
 
 }  // namespace
 
+std::string cure_of(const Request& request, const Description& backend, const IsRight& is_right) {
+  std::string level;
+  for (const std::string_view each : levels)
+    if (each != request.optimization && is_right_with("optimization=" + std::string(each), request, is_right)) {
+      level = "optimization=" + std::string(each);
+      break;
+    }
+  const auto passes = backend.options.find(disabling);
+  if (passes == backend.options.end() || request.options.contains(disabling)) return level;
+  for (const std::string& pass : passes->second)
+    if (const std::string setting = std::string(disabling) + "=" + pass; is_right_with(setting, request, is_right))
+      return setting;
+  return level;
+}
+
 GraphVerdict run_graph(const GraphCase& graph, Backend& backend, const RunOptions& run_options) {
   const oracles::GraphJudge judge(graph, 1);
   if (!judge.obstacle().empty()) return {State::unscored, judge.obstacle()};
@@ -78,7 +78,7 @@ GraphVerdict run_graph(const GraphCase& graph, Backend& backend, const RunOption
   if (!is_finding(alone.state))
     return {State::unscored, "right alone in a fresh process, but among others: " + first.detail};
   request.fresh = false;
-  alone.cure = cure_of(judge, request, backend);
+  alone.cure = cure_of(request, backend.describe(), judged_right(judge, backend));
   alone.detail += alone.cure.empty() ? "; wrong with optimization=none as well" : "; right with " + alone.cure;
   return alone;
 }
@@ -106,8 +106,8 @@ bool has_symptom(const GraphCase& graph, const GraphSymptom& symptom, Backend& b
   verdict.detail += "; ";
   verdict.cure = symptom.cure;
   if (symptom_of(verdict) != symptom) return false;
-  return is_right_with(symptom.cure.empty() ? "optimization=none" : symptom.cure, judge, request, backend) !=
-         symptom.cure.empty();
+  return is_right_with(symptom.cure.empty() ? "optimization=none" : symptom.cure, request,
+                       judged_right(judge, backend)) != symptom.cure.empty();
 }
 
 }  // namespace assay::suites

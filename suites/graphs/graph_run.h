@@ -15,6 +15,11 @@ namespace assay::suites {
 // each rewriting, to say which makes it wrong. Throws BrokenPromise where our own hands disagree about the answer.
 oracles::GraphVerdict run_graph(const GraphCase& graph, Backend& backend, const RunOptions& run_options);
 
+// Finds the rewriting without which a model is right, else the highest level of optimization at which it is: a setting
+// as "disable=Pad_Fusion" or "optimization=basic"; empty where it is wrong at every level. `is_right` runs a request.
+using IsRight = std::function<bool(const Request&)>;
+std::string cure_of(const Request& request, const Description& backend, const IsRight& is_right);
+
 // Lets every session of a pool work at the same time; ends when all have.
 void in_parallel(WorkerPool& pool, const std::function<void(Backend&)>& work);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """assay worker: onnxruntime; with --set defects=planted it is wrong in each of the layers named below, and in no other; with
---set fusions=planted where nodes follow each other, and right where each is alone."""
+--set fusions=planted where nodes follow each other and what is between them is no output, and right where each is alone."""
 import pathlib
 import sys
 
@@ -105,34 +105,49 @@ written = {}  # what a buffer of a shape holds since the first run
 
 
 def fused(graph):
-    """The damage to an output of a graph, by its name."""
-    givers, found = {node.output[0]: node for node in graph.node}, {}
+    """The damage to outputs of nodes, by name: of those that take what no output of the graph shows."""
+    givers, found, shown = {node.output[0]: node for node in graph.node}, {}, {each.name for each in graph.output}
     for last in graph.node:
-        for first in (givers[name] for name in last.input if name in givers):
+        for first in (givers[name] for name in last.input if name in givers and name not in shown):
             if (first.op_type, last.op_type) in FUSIONS:
                 found[last.output[0]] = FUSIONS[first.op_type, last.op_type]
     return found
 
 
-def run(model, sets, options):
-    written.clear()
-    proto = onnx.load_model_from_string(model)
-    node, constants = proto.graph.node[0], {each.name: onnx.numpy_helper.to_array(each) for each in proto.graph.initializer}
+def session_of(model, node, given):
+    """A session of one node, whose inputs are of the types of what is given."""
+    inputs = [onnx.helper.make_tensor_value_info(name, onnx.helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+              for name, value in given.items()]
+    graph = onnx.helper.make_graph([node], "node", inputs, [onnx.ValueInfoProto(name=name) for name in node.output if name])
+    one = onnx.helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
     settings = onnxruntime.SessionOptions()
     settings.log_severity_level = 4
     settings.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(model, settings, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(one.SerializeToString(), settings, providers=["CPUExecutionProvider"])
+
+
+def run(model, sets, options):
+    written.clear()
+    model = onnx.load_model_from_string(model)
+    graph, sessions = model.graph, {}
+    constants = {each.name: onnx.numpy_helper.to_array(each) for each in graph.initializer}
+    names = [each.name for each in graph.input if each.name not in constants]
+    fusions = fused(graph) if options.get("fusions") == "planted" else {}
     answers = []
     for parts in sets:
-        feeds = {each.name: assay_worker.array_of(part) for each, part in zip(session.get_inputs(), parts) if part is not None}
-        outs = session.run(None, feeds)
-        given = [feeds.get(name, constants.get(name)) for name in node.input]
-        defect = DEFECTS.get((node.op_type, given[0].shape)) if options.get("defects") == "planted" else None
-        if defect:
-            outs[0] = defect(outs[0], *given).astype(outs[0].dtype)
-        fusions = fused(proto.graph) if options.get("fusions") == "planted" else {}
-        outs = [fusions[each.name](out) if each.name in fusions else out for each, out in zip(session.get_outputs(), outs)]
-        answers.append([assay_worker.proto_of(each.name, out) for each, out in zip(session.get_outputs(), outs)])
+        values = constants | {name: assay_worker.array_of(part) for name, part in zip(names, parts) if part is not None}
+        for at, node in enumerate(graph.node):
+            given = {name: values[name] for name in node.input if name}
+            if at not in sessions:
+                sessions[at] = session_of(model, node, given)
+            outs = sessions[at].run(None, given)
+            operands = [values.get(name) for name in node.input]
+            defect = DEFECTS.get((node.op_type, operands[0].shape)) if options.get("defects") == "planted" else None
+            if defect:
+                outs[0] = defect(outs[0], *operands).astype(outs[0].dtype)
+            for name, out in zip((name for name in node.output if name), outs):
+                values[name] = fusions[name](out) if name in fusions else out
+        answers.append([assay_worker.proto_of(each.name, values[each.name]) for each in graph.output])
     return answers
 
 

@@ -3,30 +3,25 @@
 // attributes, types, extents and constants. What arrives at a node is computed by our own kernels.
 #pragma once
 
-#include "reference/onnx_io.h"
+#include "suites/models/evaluation.h"
 #include "suites/models/windows.h"
 #include "suites/planning/suite.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace assay::suites {
-
-// Names a model as a command line does.
-struct ModelSource {
-  std::string file;      // empty: none
-  std::string inputs;    // a folder with input_0.pb or NAME.npy …; empty: inputs are drawn
-  Extents extents = {};  // what the model leaves open: "batch" or "X.0"
-
-  std::string words() const;  // "--model FILE --dim batch=1", as a command line has them
-};
 
 struct ModelNode {
   std::string name, op;            // "conv1", "Conv-11"; "If" of an operator that is not defined here
   std::vector<std::string> lines;  // of its cases; nodes of one configuration share them
   std::string because;             // why there are none
 };
+
+// Names a node of a model, without lines.
+ModelNode described(const GraphNode& node, std::string because);
 
 struct ModelSuite {
   Suite suite;
@@ -39,6 +34,9 @@ struct ModelSuite {
 // what arrives there. Of the first two only data and weights are drawn: an index, a scale or a list of axes stays the
 // model's own. Throws InputError where the file is no model, or its inputs do not fit.
 ModelSuite suite_of(const ModelSource& source, const Selection& selection, std::uint64_t seed, int threads);
+
+// Returns the case of a node on what arrives at it; none where no case line can say it.
+std::optional<Case> case_of(const GraphNode& node, const Arrival& arrival);
 
 // Stores what the case lines of a model name, for a replay.
 void store_data(const ModelSource& source, int threads);

@@ -337,9 +337,11 @@ std::string readme_text(const Account& account, std::string_view line, const Pro
     out += "- There is no script, because " + code_span(account.no_script) + ".\n";
   out += "- `ISSUE.md` is a text for an issue tracker; its first line is the title.\n";
   out += "- To run it again, and to see why it is judged so, in this folder: " +
-         code_span(replay_command(provenance, ".")) +
-         "\n- The same from the line alone: " + code_span(replay_command(provenance, line)) + "\n\n";
-  return out + account.closing +
+         code_span(replay_command(provenance, ".")) + "\n";
+  // Data that a line names by what they hold are those of a model, or lie in this folder alone.
+  if (line.find("~stored:") == line.npos || !provenance.run_options.model.empty())
+    out += "- The same from the line alone: " + code_span(replay_command(provenance, line)) + "\n";
+  return out + "\n" + account.closing +
          "\n### Files\n\n`model.onnx` and `test_data_set_N/` are in the layout of ONNX's backend tests: inputs and the "
          "right outputs. `finding.json` has the verdict with its proof.\n";
 }

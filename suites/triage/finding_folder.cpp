@@ -2,6 +2,7 @@
 #include "suites/triage/finding_folder.h"
 
 #include "oracles/judging/expected.h"
+#include "reference/tensor_store.h"
 #include "suites/text/json_depth.h"
 #include "suites/workers/vector_folder.h"
 
@@ -117,6 +118,22 @@ void write_finding(const fs::path& folder, const Finding& finding, const Provena
              finding_json(finding, provenance).dump(indent, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+namespace {
+
+// Stores the tensors of a folder, which its line may name by what they hold.
+void store_data(const fs::path& folder) {
+  const fs::path whole = fs::absolute(folder / "").lexically_normal().parent_path();
+  const TestVector vector = read_vector(whole.parent_path(), whole.filename().string());
+  for (const VectorSet& set : vector.sets)
+    for (const std::optional<Tensor>& input : set.inputs)
+      if (input && input->dtype() != DType::string) store(*input);
+  if (const Result<Served> served = parse_model(vector.model))
+    for (const auto& [name, tensor] : served->initializers)
+      if (tensor.dtype() != DType::string) store(tensor);
+}
+
+}  // namespace
+
 Result<SuiteCase> read_finding(const fs::path& folder) {
   const Result<std::string> text = line_of(folder / "finding.json");
   if (!text) return Error{text.error()};
@@ -124,6 +141,7 @@ Result<SuiteCase> read_finding(const fs::path& folder) {
   if (!c) return Error{(folder / "finding.json").string() + ": " + c.error()};
   const Result<std::string> model = contents(folder / "model.onnx", most_model);
   if (!model) return Error{model.error()};
+  if (text->find("~stored:") != text->npos) store_data(folder);
   if (*model != model_of(*c))
     return Error{(folder / "model.onnx").string() + " is not the model of the line in finding.json; replay the line"};
   std::string canonical = line(*c);

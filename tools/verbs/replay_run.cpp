@@ -87,6 +87,7 @@ struct Invocation {
 using IsGiven = std::function<bool(const std::string&)>;
 
 void take_over(const Invocation& invocation, Subject& subject, const IsGiven& is_given) {
+  const bool is_another = !subject.backend.empty() && subject.backend != invocation.backend;
   if (subject.backend.empty()) {
     if (!is_safe(invocation.backend))
       throw InputError("it was run on " + suites::printable(invocation.backend, 80) +
@@ -96,7 +97,7 @@ void take_over(const Invocation& invocation, Subject& subject, const IsGiven& is
   if (!is_given("--threads")) subject.threads = std::clamp(invocation.threads, 1, 4096);
   if (!is_given("--optimization")) subject.optimization = optimization_of(invocation.optimization);
   if (!is_given("--level")) subject.level = invocation.level;
-  if (!is_given("--set"))
+  if (!is_given("--set") && !is_another)  // options are a backend's own
     for (const auto& [option, value] : invocation.options) subject.settings.push_back(option + "=" + value);
 }
 

@@ -33,6 +33,7 @@ Verb backends_verb(CLI::App& app);
 Verb explain_verb(CLI::App& app);
 Verb doctor_verb(CLI::App& app);
 Verb vet_verb(CLI::App& app);
+Verb locate_verb(CLI::App& app);
 Verb waive_verb(CLI::App& app);
 Verb exhaust_verb(CLI::App& app);
 Verb mutate_verb(CLI::App& app);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goes through somebody's model node by node: what goes in, what arrives at a node, and what comes of it.
+#pragma once
+
+#include "reference/onnx_io.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::suites {
+
+// Names a model as a command line does.
+struct ModelSource {
+  std::string file;      // empty: none
+  std::string inputs;    // a folder with input_0.pb or NAME.npy …; empty: inputs are drawn
+  Extents extents = {};  // what the model leaves open: "batch" or "X.0"
+
+  std::string words() const;  // "--model FILE --dim batch=1", as a command line has them
+};
+
+struct ModelFile {
+  std::string bytes;
+  GraphModel graph;  // of one node at least
+};
+
+// Throws InputError where the file is no model.
+ModelFile read_model(const ModelSource& source);
+
+struct ModelValue {
+  Tensor tensor;
+  bool is_constant = false;  // the same whatever goes in
+};
+using ModelValues = std::map<std::string, ModelValue>;
+
+// Returns the inputs, given or drawn, and the initializers. Throws InputError where what is given does not fit.
+ModelValues first_values(const GraphModel& graph, const ModelSource& source);
+
+// Holds a node with what arrives at it.
+struct Arrival {
+  Node node;
+  std::vector<const ModelValue*> operands;  // in schema order, null where left out
+  bool is_constant = true;                  // constants alone arrive
+
+  std::vector<const Tensor*> tensors(const Definition& definition) const;  // as a kernel takes them
+};
+
+// Looks up what arrives at a node that is defined; the error says what is not known.
+Result<Arrival> arrive(const GraphNode& node, const ModelValues& values);
+
+// Says why a node cannot be worked out; nothing where it can.
+std::string obstacle_of(const Call& call);
+
+// Works a node out by our own kernels.
+Values computed(const GraphNode& node, const Call& call, const Arrival& arrival, int threads);
+
+// Fills a value that nobody gave.
+Tensor drawn(const TensorType& type, std::uint64_t seed);
+bool fits_memory(const TensorType& type);
+
+// Keeps values as long as a node that is still to come takes them.
+class LiveValues {
+ public:
+  LiveValues(const GraphModel& graph, const ModelSource& source);
+
+  const ModelValues& all() const { return values_; }
+  void put(const std::string& name, Tensor tensor, bool is_constant);
+  // Ends those that no node behind this one takes; initializers stay.
+  void end_at(std::size_t node);
+
+ private:
+  const GraphModel& graph_;
+  ModelValues values_;
+  std::map<std::string, std::size_t> last_use_;
+};
+
+}  // namespace assay::suites

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/models/locating.h"
+
+#include "oracles/judging/judge.h"
+#include "suites/campaign/signature.h"
+#include "suites/graphs/graph_campaign.h"
+#include "suites/graphs/graph_run.h"
+#include "suites/models/unseen_rounding.h"
+#include "suites/text/printable.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+
+namespace assay::suites {
+namespace {
+
+using oracles::Outcome;
+using oracles::Verdict;
+
+std::vector<std::string> named(const std::vector<std::string>& values) {
+  std::vector<std::string> all;
+  std::ranges::copy_if(values, std::back_inserter(all), [](const std::string& value) { return !value.empty(); });
+  return all;
+}
+
+// Moves every element to the next place, the last to the first: other data of the same kind.
+Tensor turned(const Tensor& tensor) {
+  Tensor other = tensor;
+  if (tensor.dtype() == DType::string) return other;
+  const std::span<std::byte> bytes = other.bytes();
+  std::ranges::rotate(bytes, bytes.end() - static_cast<std::ptrdiff_t>(bytes.empty() ? 0 : size_of(tensor.dtype())));
+  return other;
+}
+
+class Locator {
+ public:
+  Locator(const ModelSource& source, WorkerPool& pool, const RunOptions& run_options)
+      : file_(read_model(source)), pool_(pool), run_options_(run_options), values_(file_.graph, source) {
+    Result<std::string> settled =
+        settled_model(file_.bytes, std::filesystem::path(source.file).parent_path(), source.extents);
+    if (!settled) throw InputError(printable(source.file, 80) + ": " + settled.error());
+    settled_ = *std::move(settled);
+    // Other data first, so that a buffer that keeps what it held shows.
+    request_.sets.resize(2);
+    for (const auto& [name, type] : file_.graph.inputs) {
+      const Tensor& given = values_.all().at(name).tensor;
+      request_.sets.front().push_back(encode_tensor(turned(given), name));
+      request_.sets.back().push_back(encode_tensor(given, name));
+    }
+    request_.threads = run_options.settings.threads;
+    request_.optimization = run_options.settings.optimization;
+    request_.options = run_options.options;
+  }
+
+  Location run(bool finds_all) {
+    expect_values(pool_.describe());
+    expect_declared(pool_.describe(), run_options_.options);
+    expect_runs();
+    Progress progress;
+    progress.stage = "nodes of the model";
+    progress.total = file_.graph.nodes.size();
+    std::vector<std::size_t> open;
+    for (std::size_t at = 0; at < progress.total; ++at)
+      if (!file_.graph.nodes[at].inputs.empty()) open.push_back(at);
+    location_.of = open.size();
+    Backend& backend = pool_.first();
+    std::size_t next = 0;
+    Request sent;
+    const auto submit = [&] {
+      if (next < open.size()) backend.submit(sent = showing(named(file_.graph.nodes[open[next++]].outputs)));
+    };
+    submit();
+    for (std::size_t at = 0; at < progress.total && !(run_options_.stop && *run_options_.stop); ++at) {
+      const GraphNode& node = file_.graph.nodes[at];
+      if (node.inputs.empty()) {
+        work_out(node);
+      } else {
+        // The backend is at the next node while this one is judged.
+        const Outcome outcome = backend.answer();
+        submit();
+        ++location_.nodes;
+        look_at(node, outcome);
+      }
+      values_.end_at(at);
+      progress.done = at + 1;
+      if (run_options_.progress) run_options_.progress(progress);
+      if (!finds_all && !location_.wrong.empty() && location_.wrong.back().verdict.state == oracles::State::fail) break;
+    }
+    return std::move(location_);
+  }
+
+ private:
+  Request showing(const std::vector<std::string>& values) const {
+    Request request = request_;
+    request.model = model_giving(settled_, values);
+    request.id = case_id(request.model);
+    return request;
+  }
+
+  // Throws InputError in the backend's words.
+  void expect_runs() {
+    const Outcome outcome = pool_.first().run(showing({}));
+    if (outcome.kind != Outcome::Kind::outputs)
+      throw InputError("the backend does not run this model (" + std::string(oracles::name(outcome.kind)) + ": " +
+                       printable(outcome.because, 200) + "); `assay certify MODEL.onnx` says of which node");
+  }
+
+  // Takes values out of an answer, in the order of `wanted`; none where it is not what was asked for.
+  std::optional<std::vector<Tensor>> taken(const Outcome& outcome, const std::vector<std::string>& shown,
+                                           const std::vector<std::string>& wanted) const {
+    if (outcome.kind != Outcome::Kind::outputs || outcome.sets.size() != request_.sets.size()) return std::nullopt;
+    std::vector<std::string> order = file_.graph.outputs;
+    for (const std::string& value : shown)
+      if (std::ranges::find(order, value) == order.end()) order.push_back(value);
+    if (outcome.sets.back().size() != order.size()) return std::nullopt;
+    std::vector<Tensor> out;
+    for (const std::string& value : wanted)
+      out.push_back(outcome.sets.back()[static_cast<std::size_t>(std::ranges::find(order, value) - order.begin())]);
+    return out;
+  }
+
+  Verdict judged(const Call& call, const Arrival& arrival, const std::vector<Tensor>& outputs) {
+    Operands operands;
+    for (const Tensor* const each : arrival.tensors(call.definition()))
+      operands.push_back(each ? std::optional(*each) : std::nullopt);
+    Outcome outcome;
+    outcome.sets.push_back(outputs);
+    return oracles::judge(call, {std::move(operands)}, outcome,
+                          judgement_of(run_options_.level, pool_.describe().arithmetic));
+  }
+
+  void look_at(const GraphNode& node, const Outcome& outcome) {
+    const std::vector<std::string> shown = named(node.outputs);
+    const std::optional<std::vector<Tensor>> outputs = taken(outcome, shown, shown);
+    std::string because = node.because;
+    const Result<Arrival> arrival = node.definition ? arrive(node, values_.all()) : Error{because};
+    if (!arrival) {
+      because = arrival.error();
+    } else if (const Call call(*node.definition, arrival->node); (because = obstacle_of(call)).empty()) {
+      if (outputs)
+        judge(node, call, *arrival, *outputs);
+      else
+        because = "with its outputs shown the model does not run: " + printable(outcome.because, 120);
+    }
+    if (!because.empty()) location_.not_judged.push_back(described(node, because));
+    if (!outputs) return work_out(node);
+    for (std::size_t i = 0; i < shown.size(); ++i)
+      values_.put(shown[i], (*outputs)[i], arrival && arrival->is_constant);
+  }
+
+  // By our own kernels, where the backend does not show it.
+  void work_out(const GraphNode& node) {
+    const Result<Arrival> arrival = node.definition ? arrive(node, values_.all()) : Error{node.because};
+    if (!arrival) return;
+    const Call call(*node.definition, arrival->node);
+    if (!obstacle_of(call).empty()) return;
+    Values out = computed(node, call, *arrival, run_options_.jobs);
+    for (std::size_t i = 0; i < node.outputs.size() && i < out.size(); ++i)
+      if (out[i]) values_.put(node.outputs[i], *std::move(out[i]), arrival->is_constant);
+  }
+
+  void judge(const GraphNode& node, const Call& call, const Arrival& arrival, const std::vector<Tensor>& outputs) {
+    ++location_.judged;
+    LocatedNode located{described(node, ""), judged(call, arrival, outputs)};
+    if (!is_finding(located.verdict.state)) return;
+    const std::optional<Case> alone = case_of(node, arrival);
+    if (alone) located.node.lines.push_back(line(*alone));
+    if ((alone && is_wrong_alone(*alone, located)) ||
+        is_wrong(
+            showing(with_operands(node)), Scope::in_model,
+            [&](const Request& request) { return wrong_beside(node, request); }, located) ||
+        is_wrong(
+            showing(named(node.outputs)), Scope::unseen,
+            [&](const Request& request) { return wrong_apart(node, call, arrival, request); }, located))
+      location_.wrong.push_back(std::move(located));
+  }
+
+  bool is_wrong_alone(const Case& c, LocatedNode& located) {
+    const SuiteCase planned{c, located.node.lines.front(), "", std::nullopt};
+    Request request = request_of(planned, run_options_);
+    request.fresh = true;
+    Verdict verdict = suites::judged(planned, pool_.second(0).run(request), pool_.describe(), run_options_.level);
+    if (verdict.state != oracles::State::fail && verdict.state != oracles::State::below) return false;
+    located.verdict = std::move(verdict);
+    return true;
+  }
+
+  // Runs a request and returns what is wrong.
+  using Look = std::function<std::optional<Verdict>(const Request&)>;
+
+  bool is_wrong(Request request, Scope scope, const Look& look, LocatedNode& located) {
+    request.fresh = true;
+    std::optional<Verdict> verdict = look(request);
+    if (!verdict) return false;
+    request.fresh = false;
+    located.verdict = *std::move(verdict);
+    located.scope = scope;
+    located.cure = cure_of(request, pool_.describe(), [&](const Request& other) { return !look(other); });
+    return true;
+  }
+
+  // Judges the outputs of a node by what the same run shows of its operands.
+  std::optional<Verdict> wrong_beside(const GraphNode& node, const Request& request) {
+    const std::vector<std::string> shown = with_operands(node);
+    const auto got = taken(pool_.second(0).run(request), shown, shown);
+    if (!got) return std::nullopt;
+    ModelValues values;
+    for (const std::string& input : named(node.inputs)) {
+      const auto at = std::ranges::find(shown, input);
+      values[input] = values_.all().at(input);
+      if (at != shown.end()) values[input].tensor = (*got)[static_cast<std::size_t>(at - shown.begin())];
+    }
+    const Result<Arrival> arrival = arrive(node, values);
+    if (!arrival) return std::nullopt;
+    const Call call(*node.definition, arrival->node);
+    if (!obstacle_of(call).empty()) return std::nullopt;
+    const auto outputs = static_cast<std::ptrdiff_t>(named(node.outputs).size());
+    return wrong(judged(call, *arrival, {got->begin(), got->begin() + outputs}));
+  }
+
+  // Judges them by what other runs showed of its operands, which this one may have rounded otherwise.
+  std::optional<Verdict> wrong_apart(const GraphNode& node, const Call& call, const Arrival& arrival,
+                                     const Request& request) {
+    const std::vector<std::string> outputs = named(node.outputs);
+    const auto got = taken(pool_.second(0).run(request), outputs, outputs);
+    if (!got || may_be_rounding(node, call, arrival, *got, run_options_.jobs)) return std::nullopt;
+    return wrong(judged(call, arrival, *got));
+  }
+
+  static std::optional<Verdict> wrong(Verdict verdict) {
+    return is_finding(verdict.state) ? std::optional(std::move(verdict)) : std::nullopt;
+  }
+
+  // The outputs of a node, and what arrives there and is computed.
+  std::vector<std::string> with_operands(const GraphNode& node) const {
+    std::vector<std::string> all = named(node.outputs);
+    for (const std::string& input : named(node.inputs)) {
+      const auto is_it = [&](const auto& each) { return each.first == input; };
+      if (!file_.graph.initializers.contains(input) && std::ranges::none_of(file_.graph.inputs, is_it) &&
+          std::ranges::find(all, input) == all.end())
+        all.push_back(input);
+    }
+    return all;
+  }
+
+  ModelFile file_;
+  std::string settled_;
+  WorkerPool& pool_;
+  const RunOptions& run_options_;
+  LiveValues values_;
+  Request request_;
+  Location location_;
+};
+
+}  // namespace
+
+Location locate(const ModelSource& source, bool finds_all, WorkerPool& pool, const RunOptions& run_options) {
+  return Locator(source, pool, run_options).run(finds_all);
+}
+
+}  // namespace assay::suites
