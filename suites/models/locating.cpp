@@ -216,7 +216,7 @@ class Locator {
     const Call call(*node.definition, arrival->node);
     if (!obstacle_of(call).empty()) return std::nullopt;
     const auto outputs = static_cast<std::ptrdiff_t>(named(node.outputs).size());
-    return wrong(judged(call, *arrival, {got->begin(), got->begin() + outputs}));
+    return wrong(node, call, *arrival, {got->begin(), got->begin() + outputs});
   }
 
   // Judges them by what other runs showed of its operands, which this one may have rounded otherwise.
@@ -224,12 +224,16 @@ class Locator {
                                      const Request& request) {
     const std::vector<std::string> outputs = named(node.outputs);
     const auto got = taken(pool_.second(0).run(request), outputs, outputs);
-    if (!got || may_be_rounding(node, call, arrival, *got, run_options_.jobs)) return std::nullopt;
-    return wrong(judged(call, arrival, *got));
+    return got ? wrong(node, call, arrival, *got) : std::nullopt;
   }
 
-  static std::optional<Verdict> wrong(Verdict verdict) {
-    return is_finding(verdict.state) ? std::optional(std::move(verdict)) : std::nullopt;
+  // A rewriting may compute what is shown twice, rounded otherwise.
+  std::optional<Verdict> wrong(const GraphNode& node, const Call& call, const Arrival& arrival,
+                               const std::vector<Tensor>& outputs) {
+    Verdict verdict = judged(call, arrival, outputs);
+    if (!is_finding(verdict.state) || may_be_rounding(node, call, arrival, outputs, run_options_.jobs))
+      return std::nullopt;
+    return verdict;
   }
 
   // The outputs of a node, and what arrives there and is computed.

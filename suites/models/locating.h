@@ -36,9 +36,9 @@ struct Location {
 
 // Runs the model once per node, with the outputs of that node alone shown beside its own, and judges them by what
 // arrives there, which is what the backend gave for the nodes before it. What is wrong is looked at again in a fresh
-// process, alone, and with what arrives shown as well. A difference that goes away then and that the rounding of what
-// is not shown may explain is none. Ends behind the first node that fails, unless `finds_all`. Throws InputError where
-// the backend does not run the model at all.
+// process, alone, and with what arrives shown as well. Of a node that is right alone, a difference that the rounding of
+// what arrives may explain is none: a legal rewriting may compute it otherwise. Ends behind the first node that fails,
+// unless `finds_all`. Throws InputError where the backend does not run the model at all.
 Location locate(const ModelSource& source, bool finds_all, WorkerPool& pool, const RunOptions& run_options);
 
 }  // namespace assay::suites

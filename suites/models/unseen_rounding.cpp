@@ -13,7 +13,9 @@ namespace {
 
 // Returns how far an operand is moved, as a share of its elements: 2^13 roundings of float32 at least, 2^6 of what is
 // narrower. No legal rewriting adds up so many.
-double share_moved(DType type) { return std::max(0x1p-11, std::ldexp(1, 6 + oracles::format_of(type).unit_exponent())); }
+double share_moved(DType type) {
+  return std::max(0x1p-11, std::ldexp(1, 6 + oracles::format_of(type).unit_exponent()));
+}
 
 double largest_of(const Tensor& tensor) {
   double largest = 0;
