@@ -77,6 +77,8 @@ Result<std::vector<NodeName>> node_names(std::string_view model);
 struct GraphNode {
   std::string name, op;                      // as written: "conv1", "Conv", "com.microsoft:NhwcConv"
   std::vector<std::string> inputs, outputs;  // names of values, "" where left out
+  std::string body = {};                     // "loop/body" where it stands in a body; empty: in the model itself
+  std::vector<std::string> branches[2];      // of an If: what its else_branch and its then_branch give
   int opset = 0;
   const Definition* definition = nullptr;
   Node node;            // attributes, inputs that are left out, and the outputs that are asked for
@@ -86,7 +88,10 @@ struct GraphNode {
 struct GraphModel {
   std::vector<std::pair<std::string, TensorType>> inputs;  // that have no initializer; every extent is known
   std::map<std::string, Tensor> initializers;
-  std::vector<GraphNode> nodes;      // each behind those it needs
+  std::map<std::string, Tensor> first_turn;  // what a Loop gives its body first: turn 0, and that it goes on
+  std::vector<std::pair<std::string, TensorType>> slices;  // what a Scan gives its body
+  // Each behind those it needs, and those of its bodies. What a Loop carries is in its body what goes in.
+  std::vector<GraphNode> nodes;
   std::vector<std::string> outputs;  // names of values
   // Holds types of values, where ONNX's inference, which goes on behind what it cannot tell, knows every extent.
   std::map<std::string, TensorType> types;

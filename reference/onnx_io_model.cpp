@@ -209,8 +209,11 @@ void take_in(onnx::TensorProto& proto, const std::filesystem::path& folder) {
   proto.set_raw_data(std::move(bytes));
 }
 
+// Says what becomes of extents that a model leaves open and nobody gives.
+enum class Open { stays, is_assumed };
+
 // Settles what an input leaves open, the same for every input that names the same symbol.
-void settle(onnx::ValueInfoProto& input, const Extents& given, Extents& settled) {
+void settle(onnx::ValueInfoProto& input, const Extents& given, Open open, Extents& settled) {
   if (!input.type().has_tensor_type()) reject("the input " + quoted(input.name()) + " is no tensor");
   if (!input.type().tensor_type().has_shape()) reject("the input " + quoted(input.name()) + " has no shape");
   auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
@@ -221,18 +224,19 @@ void settle(onnx::ValueInfoProto& input, const Extents& given, Extents& settled)
     const std::string place = input.name() + "." + std::to_string(axis);
     const std::string symbol = dim.dim_param().empty() ? place : dim.dim_param();
     const auto found = given.contains(place) ? given.find(place) : given.find(symbol);
+    if (found == given.end() && !settled.contains(symbol) && open == Open::stays) continue;
     const Int assumed = found != given.end() ? found->second : assumed_extent(static_cast<std::size_t>(axis));
     dim.set_dim_value(settled.emplace(symbol, assumed).first->second);
   }
 }
 
-void settle_inputs(onnx::GraphProto& graph, const Extents& given) {
+void settle_inputs(onnx::GraphProto& graph, const Extents& given, Open open) {
   std::set<std::string> constants;
   for (const onnx::TensorProto& each : graph.initializer()) constants.insert(each.name());
   Extents settled, known;
   for (onnx::ValueInfoProto& input : *graph.mutable_input()) {
     if (constants.contains(input.name())) continue;
-    settle(input, given, settled);
+    settle(input, given, open, settled);
     for (int axis = 0; axis < input.type().tensor_type().shape().dim_size(); ++axis)
       known.emplace(input.name() + "." + std::to_string(axis), 0);
   }
@@ -242,25 +246,24 @@ void settle_inputs(onnx::GraphProto& graph, const Extents& given) {
 }
 
 // Infers shapes alone; what the inference does not know, or finds fault with, stays unknown.
-std::map<std::string, TensorType> inferred_types(onnx::ModelProto& model) {
+void infer_types(onnx::ModelProto& model) {
   try {
     onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
                                        onnx::ShapeInferenceOptions(false, 0, true));
   } catch (const std::exception&) {
     // The values it came to are known.
   }
-  std::map<std::string, TensorType> types;
-  for (const auto* list : {&model.graph().input(), &model.graph().value_info(), &model.graph().output()})
-    for (const onnx::ValueInfoProto& info : *list) {
-      const onnx::TypeProto_Tensor& tensor = info.type().tensor_type();
-      const std::optional<DType> dtype = dtype_numbered(tensor.elem_type());
-      const auto is_known = [](const auto& dim) { return dim.has_dim_value() && dim.dim_value() >= 0; };
-      if (!dtype || !tensor.has_shape() || !std::ranges::all_of(tensor.shape().dim(), is_known)) continue;
-      TensorType type{*dtype, {}};
-      for (const auto& dim : tensor.shape().dim()) type.shape.push_back(dim.dim_value());
-      types.emplace(info.name(), std::move(type));
-    }
-  return types;
+}
+
+// Returns the type of a value where every extent is known.
+std::optional<TensorType> known_type(const onnx::ValueInfoProto& info) {
+  const onnx::TypeProto_Tensor& tensor = info.type().tensor_type();
+  const std::optional<DType> dtype = dtype_numbered(tensor.elem_type());
+  const auto is_known = [](const auto& dim) { return dim.has_dim_value() && dim.dim_value() >= 0; };
+  if (!dtype || !tensor.has_shape() || !std::ranges::all_of(tensor.shape().dim(), is_known)) return std::nullopt;
+  TensorType type{*dtype, {}};
+  for (const auto& dim : tensor.shape().dim()) type.shape.push_back(dim.dim_value());
+  return type;
 }
 
 // Reads what of a node needs no types. Where the standard does not have it so, says why not.
@@ -281,27 +284,92 @@ void define(const onnx::ModelProto& model, const onnx::NodeProto& proto, GraphNo
   into.definition = &definition;
 }
 
-GraphNode graph_node(const onnx::ModelProto& model, int at) {
-  const onnx::NodeProto& proto = model.graph().node(at);
-  const std::string domain = domain_of(proto.domain());
-  GraphNode node;
-  node.op = domain.empty() ? proto.op_type() : domain + ":" + proto.op_type();
-  node.name = proto.name().empty() ? proto.op_type() + "_" + std::to_string(at) : proto.name();
-  node.inputs.assign(proto.input().begin(), proto.input().end());
-  node.outputs.assign(proto.output().begin(), proto.output().end());
-  try {
-    define(model, proto, node);
-  } catch (const InputError& error) {
-    node.because = error.what();
+// Reads the nodes of a model, those of a body in front of the node that has it. Values of a body are called after it,
+// so that each has a name of its own.
+class NodeReader {
+ public:
+  NodeReader(const onnx::ModelProto& model, GraphModel& into) : model_(model), into_(into) {}
+
+  using Names = std::map<std::string, std::string>;  // of values, from what a body calls them
+
+  // Returns what the outputs of the graph are called.
+  std::vector<std::string> read(const onnx::GraphProto& graph, const std::string& body, Names names) {
+    const std::string prefix = body.empty() ? "" : body + "/";
+    for (const auto* list : {&graph.input(), &graph.value_info(), &graph.output()})
+      for (const onnx::ValueInfoProto& info : *list)
+        if (const auto type = known_type(info)) into_.types.emplace(prefix + info.name(), *type);
+    for (const onnx::TensorProto& each : graph.initializer()) {
+      into_.initializers.emplace(prefix + each.name(), tensor_of(each));
+      names[each.name()] = prefix + each.name();
+    }
+    for (int at = 0; at < graph.node_size(); ++at) add(graph.node(at), at, body, names);
+    std::vector<std::string> outputs;
+    for (const onnx::ValueInfoProto& info : graph.output()) outputs.push_back(called(info.name(), names));
+    return outputs;
   }
-  return node;
-}
+
+ private:
+  static std::string called(const std::string& name, const Names& names) {
+    const auto found = names.find(name);
+    return found == names.end() ? name : found->second;
+  }
+
+  void add(const onnx::NodeProto& proto, int at, const std::string& body, Names& names) {
+    const std::string prefix = body.empty() ? "" : body + "/";
+    const std::string domain = domain_of(proto.domain());
+    GraphNode node;
+    node.body = body;
+    node.op = domain.empty() ? proto.op_type() : domain + ":" + proto.op_type();
+    node.name = prefix + (proto.name().empty() ? proto.op_type() + "_" + std::to_string(at) : proto.name());
+    for (const std::string& input : proto.input()) node.inputs.push_back(called(input, names));
+    for (const std::string& output : proto.output()) {
+      node.outputs.push_back(output.empty() ? "" : prefix + output);
+      if (!output.empty()) names[output] = node.outputs.back();
+    }
+    try {
+      define(model_, proto, node);
+    } catch (const InputError& error) {
+      node.because = error.what();
+    }
+    for (const onnx::AttributeProto& attribute : proto.attribute())
+      if (attribute.has_g()) add_body(attribute, node, names);
+    into_.nodes.push_back(std::move(node));
+  }
+
+  void add_body(const onnx::AttributeProto& attribute, GraphNode& node, Names names) {
+    const onnx::GraphProto& graph = attribute.g();
+    const std::string body = node.name + "/" + attribute.name();
+    for (int i = 0; i < graph.input_size(); ++i) {
+      const std::string& name = graph.input(i).name();
+      const std::string own = names[name] = body + "/" + name;
+      if (node.op == "Loop" && i < 2)
+        into_.first_turn.emplace(own, i == 0 ? Tensor(TensorType{DType::i64, {}}) : truth());
+      else if (node.op == "Loop" && static_cast<std::size_t>(i) < node.inputs.size())
+        names[name] = node.inputs[static_cast<std::size_t>(i)];  // what is carried into the first turn
+      else if (const auto type = known_type(graph.input(i)))
+        into_.slices.emplace_back(own, *type);
+    }
+    std::vector<std::string> given = read(graph, body, std::move(names));
+    if (node.op == "If") node.branches[attribute.name() == "then_branch"] = std::move(given);
+  }
+
+  static Tensor truth() {
+    Tensor tensor(TensorType{DType::boolean, {}});
+    tensor.as<Bool>()[0] = Bool(true);
+    return tensor;
+  }
+
+  const onnx::ModelProto& model_;
+  GraphModel& into_;
+};
 
 // Demands that a node stands behind those whose outputs it takes (onnx/docs/IR.md, "Graphs").
 void expect_order(const GraphModel& graph) {
   std::set<std::string> known{""};
   for (const auto& [name, type] : graph.inputs) known.insert(name);
   for (const auto& [name, tensor] : graph.initializers) known.insert(name);
+  for (const auto& [name, tensor] : graph.first_turn) known.insert(name);
+  for (const auto& [name, type] : graph.slices) known.insert(name);
   for (const GraphNode& node : graph.nodes) {
     for (const std::string& input : node.inputs)
       if (!known.contains(input))
@@ -319,26 +387,32 @@ void inline_functions(onnx::ModelProto& model) {
   }
 }
 
-// Makes one message of a model: no function of its own, no data elsewhere, no extent of an input left open.
-void settle(onnx::ModelProto& model, const std::filesystem::path& folder, const Extents& extents) {
+// Takes in the data of a graph and of the bodies of its nodes.
+void take_in_all(onnx::GraphProto& graph, const std::filesystem::path& folder) {
+  if (graph.sparse_initializer_size() > 0) reject("a sparse initializer");
+  for (onnx::TensorProto& each : *graph.mutable_initializer()) take_in(each, folder);
+  for (onnx::NodeProto& node : *graph.mutable_node())
+    for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+      if (attribute.has_g()) take_in_all(*attribute.mutable_g(), folder);
+      if (attribute.has_t()) take_in(*attribute.mutable_t(), folder);
+    }
+}
+
+// Makes one message of a model: no function of its own, no data elsewhere, extents of inputs settled, types inferred.
+void settle(onnx::ModelProto& model, const std::filesystem::path& folder, const Extents& extents, Open open) {
   inline_functions(model);
-  onnx::GraphProto& proto = *model.mutable_graph();
-  if (proto.sparse_initializer_size() > 0) reject("a sparse initializer");
-  for (onnx::TensorProto& each : *proto.mutable_initializer()) take_in(each, folder);
-  settle_inputs(proto, extents);
+  take_in_all(*model.mutable_graph(), folder);
+  settle_inputs(*model.mutable_graph(), extents, open);
+  infer_types(model);
 }
 
 GraphModel graph_of(onnx::ModelProto model, const std::filesystem::path& folder, const Extents& extents) {
-  settle(model, folder, extents);
-  const onnx::GraphProto& proto = model.graph();
+  settle(model, folder, extents, Open::is_assumed);
   GraphModel graph;
-  for (const onnx::TensorProto& each : proto.initializer()) graph.initializers.emplace(each.name(), tensor_of(each));
-  for (const onnx::ValueInfoProto& info : proto.input())
+  graph.outputs = NodeReader(model, graph).read(model.graph(), "", {});
+  for (const onnx::ValueInfoProto& info : model.graph().input())
     if (!graph.initializers.contains(info.name())) graph.inputs.emplace_back(info.name(), declared_type(info));
-  for (int i = 0; i < proto.node_size(); ++i) graph.nodes.push_back(graph_node(model, i));
-  for (const onnx::ValueInfoProto& info : proto.output()) graph.outputs.push_back(info.name());
   expect_order(graph);
-  graph.types = inferred_types(model);
   return graph;
 }
 
@@ -353,8 +427,7 @@ Result<GraphModel> read_graph(std::string_view bytes, const std::filesystem::pat
 Result<std::string> settled_model(std::string_view bytes, const std::filesystem::path& folder, const Extents& extents) {
   return as_result([&] {
     auto model = message_of<onnx::ModelProto>(bytes, "ModelProto");
-    settle(model, folder, extents);
-    inferred_types(model);  // for the outputs that are added
+    settle(model, folder, extents, Open::stays);
     std::string settled;
     if (!model.SerializeToString(&settled)) reject("with its data the model is too large for a message");
     return settled;

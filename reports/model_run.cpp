@@ -36,13 +36,6 @@ void add(NodeRow& row, const oracles::Verdict& verdict, std::size_t cause) {
   row.worst_share = std::max(row.worst_share, verdict.worst_share);
 }
 
-// "6 If, 1 Loop"
-std::string counted(const std::map<std::string, Int>& all) {
-  std::string words;
-  for (const auto& [what, count] : all) words += (words.empty() ? "" : ", ") + std::to_string(count) + " " + what;
-  return words;
-}
-
 std::string in_words(const NodeRow& row) {
   std::string words(row.state ? name(*row.state) : "not judged");
   if (row.cause != suites::no_cause) words += " (cause " + std::to_string(row.cause + 1) + ")";
@@ -117,14 +110,37 @@ Json window_json(const Report& report, const suites::WindowResult& result) {
   return json;
 }
 
+namespace {
+
+// Says why nodes are not judged, those first that are no consequence of others; five reasons, unless all are asked for.
+void write_not_judged(const std::vector<NodeRow>& rows, bool shows_all, std::ostream& out) {
+  std::map<std::string, Int> reasons;
+  Int behind = 0;
+  for (const NodeRow& row : rows) {
+    if (row.state) continue;
+    if (row.detail.ends_with(suites::is_not_known))
+      ++behind;
+    else
+      ++reasons[row.node->op + ": " + row.detail];
+  }
+  constexpr std::size_t most = 5;
+  std::size_t shown = 0;
+  for (const auto& [reason, count] : reasons) {
+    if (++shown > most && !shows_all) break;
+    out << (shown == 1 ? "  not judged: " : "              ") << count << " " << reason << "\n";
+  }
+  if (shown > most && !shows_all) out << "              and " << reasons.size() - most << " more; --show all\n";
+  if (behind > 0)
+    out << (shown == 0 ? "  not judged: " : "              ") << behind << " of which it is not known what arrives\n";
+}
+
+}  // namespace
+
 void write_model(const Report& report, bool shows_all, std::ostream& out) {
   const std::vector<NodeRow> rows = node_rows(report);
   const Int judged = std::ranges::count_if(rows, &NodeRow::is_judged);
   out << "model " << report.invocation.model.file << ": " << judged << " of " << rows.size() << " nodes judged\n";
-  std::map<std::string, Int> left_out;
-  for (const NodeRow& row : rows)
-    if (!row.state) ++left_out[row.node->op + ": " + row.detail];
-  if (!left_out.empty()) out << "  not judged: " << counted(left_out) << "\n";
+  write_not_judged(rows, shows_all, out);
   Table table({"node", "operator", "worst ulp", "share of bound", ""});
   bool has_rows = false;
   for (const NodeRow& row : rows) {

@@ -6,6 +6,7 @@
 #include "suites/workers/vector_folder.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 
@@ -34,6 +35,18 @@ std::optional<Tensor> given_input(const fs::path& folder, const std::string& nam
   return std::nullopt;
 }
 
+// Adds to what the command line says the extents of inputs that are given.
+Extents extents_given(const GraphModel& graph, const ModelSource& source) {
+  Extents extents = source.extents;
+  for (std::size_t i = 0; !source.inputs.empty() && i < graph.inputs.size(); ++i) {
+    const std::optional<Tensor> given = given_input(source.inputs, graph.inputs[i].first, i);
+    for (std::size_t axis = 0; given && axis < given->shape().size(); ++axis)
+      if (axis < graph.inputs[i].second.shape.size())
+        extents.emplace(graph.inputs[i].first + "." + std::to_string(axis), given->shape()[axis]);
+  }
+  return extents;
+}
+
 }  // namespace
 
 std::string ModelSource::words() const {
@@ -50,6 +63,11 @@ ModelFile read_model(const ModelSource& source) {
   Result<GraphModel> graph = read_graph(*bytes, fs::path(source.file).parent_path(), source.extents);
   if (!graph) throw InputError(printable(source.file, 80) + ": " + graph.error());
   if (graph->nodes.empty()) throw InputError(printable(source.file, 80) + ": a model of 0 nodes");
+  const Extents extents = extents_given(*graph, source);
+  if (extents != source.extents) {
+    graph = read_graph(*bytes, fs::path(source.file).parent_path(), extents);
+    if (!graph) throw InputError(printable(source.file, 80) + ": " + graph.error());
+  }
   return {*std::move(bytes), *std::move(graph)};
 }
 
@@ -64,6 +82,9 @@ Tensor drawn(const TensorType& type, std::uint64_t seed) {
 ModelValues first_values(const GraphModel& graph, const ModelSource& source) {
   ModelValues values;
   for (const auto& [name, tensor] : graph.initializers) values[name] = {tensor, true};
+  for (const auto& [name, tensor] : graph.first_turn) values[name] = {tensor, false};
+  for (const auto& [name, type] : graph.slices)
+    if (fits_memory(type)) values[name] = {drawn(type, values.size()), false};
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     const auto& [name, type] = graph.inputs[i];
     std::optional<Tensor> given;
@@ -73,7 +94,7 @@ ModelValues first_values(const GraphModel& graph, const ModelSource& source) {
                        "; it wants " + name + ".npy or input_" + std::to_string(i) + ".pb");
     if (given && given->type() != type)
       throw InputError("the input " + printable(name, 80) + " is " + words_of(type) + ", its data are " +
-                       words_of(given->type()) + (given->dtype() == type.dtype ? "; --dim names an extent" : ""));
+                       words_of(given->type()));
     if (!fits_memory(type)) throw InputError("the input " + printable(name, 80) + " is too large: " + words_of(type));
     values[name] = {given ? *given : drawn(type, i + 1), false};
   }
@@ -86,7 +107,7 @@ Result<Arrival> arrive(const GraphNode& node, const ModelValues& values) {
     arrival.operands.push_back(nullptr);
     if (node.inputs[i].empty()) continue;
     const auto found = values.find(node.inputs[i]);
-    if (found == values.end()) return Error{"what " + printable(node.inputs[i], 60) + " is, is not known"};
+    if (found == values.end()) return Error{"what " + printable(node.inputs[i], 60) + " " + std::string(is_not_known)};
     arrival.operands.back() = &found->second;
     arrival.is_constant &= found->second.is_constant;
     arrival.node.value(node.definition->inputs[i], found->second.tensor);
@@ -117,10 +138,28 @@ Values computed(const GraphNode& node, const Call& call, const Arrival& arrival,
   return node.definition->fast ? node.definition->fast(call, in, threads) : node.definition->kernel(call, in);
 }
 
+std::array<const std::vector<std::string>*, 3> taken_by(const GraphNode& node) {
+  return {&node.inputs, &node.branches[0], &node.branches[1]};
+}
+
+bool LiveValues::put_branch(const GraphNode& node) {
+  if (node.op != "If" || node.inputs.empty()) return false;
+  const auto found = values_.find(node.inputs.front());
+  if (found == values_.end()) return false;
+  const Tensor& condition = found->second.tensor;
+  if (condition.dtype() != DType::boolean || condition.elements() != 1) return false;
+  const std::vector<std::string>& branch = node.branches[condition.as<Bool>()[0] ? 1 : 0];
+  for (std::size_t i = 0; i < branch.size() && i < node.outputs.size(); ++i)
+    if (const auto given = values_.find(branch[i]); given != values_.end())
+      put(node.outputs[i], Tensor(given->second.tensor), false);
+  return true;
+}
+
 LiveValues::LiveValues(const GraphModel& graph, const ModelSource& source)
     : graph_(graph), values_(first_values(graph, source)) {
   for (std::size_t at = 0; at < graph.nodes.size(); ++at)
-    for (const std::string& input : graph.nodes[at].inputs) last_use_[input] = at;
+    for (const auto* const taken : taken_by(graph.nodes[at]))
+      for (const std::string& value : *taken) last_use_[value] = at;
 }
 
 void LiveValues::put(const std::string& name, Tensor tensor, bool is_constant) {
@@ -128,8 +167,9 @@ void LiveValues::put(const std::string& name, Tensor tensor, bool is_constant) {
 }
 
 void LiveValues::end_at(std::size_t node) {
-  for (const std::string& input : graph_.nodes[node].inputs)
-    if (last_use_.at(input) == node && !graph_.initializers.contains(input)) values_.erase(input);
+  for (const auto* const taken : taken_by(graph_.nodes[node]))
+    for (const std::string& value : *taken)
+      if (last_use_.at(value) == node && !graph_.initializers.contains(value)) values_.erase(value);
 }
 
 }  // namespace assay::suites

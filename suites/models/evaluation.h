@@ -4,6 +4,7 @@
 
 #include "reference/onnx_io.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -26,7 +27,8 @@ struct ModelFile {
   GraphModel graph;  // of one node at least
 };
 
-// Throws InputError where the file is no model.
+// Reads a model; an extent that it leaves open is that of the input that is given. Throws InputError where the file is
+// no model.
 ModelFile read_model(const ModelSource& source);
 
 struct ModelValue {
@@ -47,7 +49,8 @@ struct Arrival {
   std::vector<const Tensor*> tensors(const Definition& definition) const;  // as a kernel takes them
 };
 
-// Looks up what arrives at a node that is defined; the error says what is not known.
+// Looks up what arrives at a node that is defined; the error, which ends so, says what is not known.
+inline constexpr std::string_view is_not_known = "is, is not known";
 Result<Arrival> arrive(const GraphNode& node, const ModelValues& values);
 
 // Says why a node cannot be worked out; nothing where it can.
@@ -60,6 +63,9 @@ Values computed(const GraphNode& node, const Call& call, const Arrival& arrival,
 Tensor drawn(const TensorType& type, std::uint64_t seed);
 bool fits_memory(const TensorType& type);
 
+// Names the values that a node takes: its inputs, and of an If what the branches give.
+std::array<const std::vector<std::string>*, 3> taken_by(const GraphNode& node);
+
 // Keeps values as long as a node that is still to come takes them.
 class LiveValues {
  public:
@@ -67,6 +73,8 @@ class LiveValues {
 
   const ModelValues& all() const { return values_; }
   void put(const std::string& name, Tensor tensor, bool is_constant);
+  // Puts what is known of what an If gives, where its condition is known; tells whether it is.
+  bool put_branch(const GraphNode& node);
   // Ends those that no node behind this one takes; initializers stay.
   void end_at(std::size_t node);
 

@@ -62,7 +62,7 @@ class Locator {
     progress.total = file_.graph.nodes.size();
     std::vector<std::size_t> open;
     for (std::size_t at = 0; at < progress.total; ++at)
-      if (!file_.graph.nodes[at].inputs.empty()) open.push_back(at);
+      if (is_shown(file_.graph.nodes[at])) open.push_back(at);
     location_.of = open.size();
     Backend& backend = pool_.first();
     std::size_t next = 0;
@@ -73,8 +73,10 @@ class Locator {
     submit();
     for (std::size_t at = 0; at < progress.total && !(run_options_.stop && *run_options_.stop); ++at) {
       const GraphNode& node = file_.graph.nodes[at];
-      if (node.inputs.empty()) {
+      if (!is_shown(node)) {
         work_out(node);
+        if (!node.body.empty() && !node.inputs.empty())
+          location_.not_judged.push_back(described(node, "it stands in the body of another node, which shows nothing"));
       } else {
         // The backend is at the next node while this one is judged.
         const Outcome outcome = backend.answer();
@@ -97,6 +99,9 @@ class Locator {
     request.id = case_id(request.model);
     return request;
   }
+
+  // Tells whether a node takes something in, and its outputs are values of the model itself.
+  static bool is_shown(const GraphNode& node) { return !node.inputs.empty() && node.body.empty(); }
 
   // Throws InputError in the backend's words.
   void expect_runs() {

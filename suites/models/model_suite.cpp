@@ -132,7 +132,9 @@ void evaluate(const GraphModel& graph, const ModelSource& source, int threads, S
     std::string because = arrival ? obstacle_of(call.emplace(*node.definition, arrival->node)) : arrival.error();
     see(node, because.empty() ? &*arrival : nullptr, because);
     Values out(node.outputs.size());
-    if (because.empty())
+    if (values.put_branch(node))
+      out.clear();
+    else if (because.empty())
       out = computed(node, *call, *arrival, threads);
     else
       for (std::size_t i = 0; i < out.size(); ++i)

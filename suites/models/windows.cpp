@@ -21,7 +21,8 @@ constexpr Int most_elements = Int{1} << 24;  // of a value
 
 WindowCutter::WindowCutter(const GraphModel& graph) {
   for (std::size_t at = 0; at < graph.nodes.size(); ++at)
-    for (const std::string& input : graph.nodes[at].inputs) takers_[input].push_back(at);
+    for (const auto* const taken : taken_by(graph.nodes[at]))
+      for (const std::string& value : *taken) takers_[value].push_back(at);
   for (const std::string& output : graph.outputs) takers_[output].push_back(graph.nodes.size());
 }
 
@@ -51,15 +52,16 @@ void WindowCutter::add(std::size_t at, const GraphNode& node, const Node& arrive
   for (auto& [name, input] : c.node.inputs) input.data.reset();  // the source has them
   for (const std::string& output : node.outputs)
     if (!output.empty()) givers_[output] = at;
-  members_.emplace(at, Member{printable(node.name, longest_name), std::move(c), node.inputs, node.outputs});
+  members_.emplace(at, Member{printable(node.name, longest_name), node.body, std::move(c), node.inputs, node.outputs});
 }
 
-// The last member before a window that gives a part of it something.
+// The last member before a window, in the same body, that gives a part of it something.
 std::optional<std::size_t> WindowCutter::next_of(const Members& inside) const {
   std::optional<std::size_t> last;
   for (const auto& [at, member] : inside)
     for (const std::string& value : member->operands)
-      if (const auto giver = givers_.find(value); giver != givers_.end() && !inside.contains(giver->second))
+      if (const auto giver = givers_.find(value);
+          giver != givers_.end() && !inside.contains(giver->second) && members_.at(giver->second).body == member->body)
         last = std::max(last.value_or(0), giver->second);
   return last;
 }

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "oracles/graphs/graph_judge.h"
-#include "reference/onnx_io.h"
 #include "suites/campaign/campaign.h"
+#include "suites/models/evaluation.h"
 
 #include <map>
 #include <optional>
@@ -45,7 +45,7 @@ class WindowCutter {
  private:
   // A node that may be in a window.
   struct Member {
-    std::string name;
+    std::string name, body;
     Case c;  // sources: of what is drawn or kept where nothing in the window gives it
     std::vector<std::string> operands, results;
   };

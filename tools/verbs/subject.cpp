@@ -95,7 +95,7 @@ void Subject::add_model_options(CLI::App& command) {
       .add_option(
           "--dim", dims,
           "of the model: an extent that it leaves open, by symbol or by input and axis, as in batch=1 or X.0=1; "
-          "left out, 1 of the first axis and 8 of any other")
+          "left out, that of the input that is given, else 1 of the first axis and 8 of any other")
       ->take_all()
       ->allow_extra_args(false);
 }
