@@ -91,7 +91,9 @@ Request CaseRunner::request_of(CaseRun& case_run) const {
         return request;
       }
       const ModelVariant& other = *case_run.presentation;
-      return suites::request_of(other.c, line(other.c), all_operands(other.c), conduct_, other.settings);
+      Request request = suites::request_of(other.c, line(other.c), all_operands(other.c), conduct_, other.settings);
+      request.allowance = planned(case_run).allowance;
+      return request;
     });
   }
   std::vector<const Case*> cases;

@@ -73,7 +73,9 @@ Request request_of(const SuiteCase& planned, const RunOptions& run_options) {
 }
 
 Request request_of(const SuiteCase& planned, const std::vector<Operands>& data, const RunOptions& run_options) {
-  return request_of(planned.c, planned.line, data, run_options, run_options.settings);
+  Request request = request_of(planned.c, planned.line, data, run_options, run_options.settings);
+  request.allowance = planned.allowance;
+  return request;
 }
 
 Request request_of(const Case& c, std::string_view line, const std::vector<Operands>& data,

@@ -182,7 +182,7 @@ class Locator {
   }
 
   bool is_wrong_alone(const Case& c, LocatedNode& located) {
-    const SuiteCase planned{c, located.node.lines.front(), "", std::nullopt};
+    const SuiteCase planned{c, located.node.lines.front(), "", std::nullopt, {}, time_to_move(c)};
     Request request = request_of(planned, run_options_);
     request.fresh = true;
     Verdict verdict = suites::judged(planned, pool_.second(0).run(request), pool_.describe(), run_options_.level);

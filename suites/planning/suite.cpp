@@ -302,6 +302,19 @@ std::vector<SuiteCase> enlarged(std::vector<SuiteCase> pinned, SuiteRequest requ
 
 }  // namespace
 
+std::chrono::milliseconds time_to_move(const Case& c) {
+  constexpr std::size_t bytes_in_a_millisecond = (std::size_t{32} << 20) / 1000;
+  const Call call = c.call();
+  std::size_t bytes = 0;
+  const auto add = [&](const TensorType& type) {
+    if (type.dtype != DType::string) bytes += message_size(type) * data_sets;
+  };
+  for (const auto& [name, input] : c.node.inputs)
+    if (input.presence == Input::Presence::given) add(input.type);
+  for (const TensorType& type : c.definition().requested_types(call)) add(type);
+  return std::chrono::milliseconds(bytes / bytes_in_a_millisecond);
+}
+
 std::string_view name(Length length) {
   return length == Length::abridged ? "short" : length == Length::full ? "full" : "default";
 }

@@ -6,6 +6,7 @@
 #include "reference/case.h"
 #include "reference/profiles.h"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -26,7 +27,11 @@ struct SuiteCase {
   // Names the presentation that a sample runs it in, by how it begins: "names=", "outputs="; empty where its id draws
   // it.
   std::string_view presented_by = {};
+  std::chrono::milliseconds allowance{0};  // of a model's case with large data: on top of the time a case may take
 };
+
+// Returns the time it takes to move what goes into a legal case and comes out of it, at 32 MiB a second.
+std::chrono::milliseconds time_to_move(const Case& c);
 
 // How much of everything: `short`, `default` and `full`, each a part of the next.
 enum class Length { abridged, standard, full };

@@ -37,6 +37,7 @@ struct Request {
   bool binds_outputs = false;                       // only of a backend that can
   bool fresh = false;                               // as the first case of a fresh process, where there are processes
   std::chrono::milliseconds limit{0};               // for the answer; 0: the backend's own
+  std::chrono::milliseconds allowance{0};           // on top of it, for large data to be moved
   std::size_t memory_share = 1;                     // of the memory it may use one part in so many
 };
 

@@ -34,7 +34,7 @@ struct Worker::Exchange {
 
   std::chrono::milliseconds limit() const {
     if (!request) return limits.describe;
-    return request->limit.count() ? std::min(request->limit, limits.run) : limits.run;
+    return (request->limit.count() ? std::min(request->limit, limits.run) : limits.run) + request->allowance;
   }
   std::size_t expected() const { return header + total(answer.sets); }
   Progress look();

@@ -391,8 +391,12 @@ void name_backend(const Words& words, Subject& subject) {
 }  // namespace
 
 suites::Request ReplayRun::submit(const suites::RunOptions& run_options) const {
-  if (model.empty())
-    return suites::request_of(planned->c, planned->line, sets, run_options, together(run_options.settings, settings));
+  if (model.empty()) {
+    suites::Request of_case =
+        suites::request_of(planned->c, planned->line, sets, run_options, together(run_options.settings, settings));
+    if (planned->c.is_legal()) of_case.allowance = suites::time_to_move(planned->c);
+    return of_case;
+  }
   suites::Request request;
   request.id = case_id(title);
   request.model = model;
