@@ -19,6 +19,16 @@
 namespace assay {
 namespace messages {
 
+TensorType type_of(const onnx::TensorProto& proto) {
+  TensorType type{admitted_dtype(proto.data_type()), {}};
+  if (proto.dims_size() > most_dimensions) reject("a tensor of " + std::to_string(proto.dims_size()) + " dimensions");
+  type.shape.assign(proto.dims().begin(), proto.dims().end());
+  Int bytes;
+  if (__builtin_mul_overflow(volume(type.shape), static_cast<Int>(size_of(type.dtype)), &bytes))
+    reject("a shape is too large: " + text(type.shape));
+  return type;
+}
+
 namespace {
 
 [[noreturn]] void too_large() { reject("a model or tensor above 2 GiB does not fit a protobuf message"); }
@@ -30,16 +40,6 @@ void swap_where_big_endian(Bytes&& elements, std::size_t size) {
     for (std::size_t at = 0; at < elements.size(); at += size)
       std::reverse(elements.begin() + static_cast<std::ptrdiff_t>(at),
                    elements.begin() + static_cast<std::ptrdiff_t>(at + size));
-}
-
-TensorType type_of(const onnx::TensorProto& proto) {
-  TensorType type{admitted_dtype(proto.data_type()), {}};
-  if (proto.dims_size() > most_dimensions) reject("a tensor of " + std::to_string(proto.dims_size()) + " dimensions");
-  type.shape.assign(proto.dims().begin(), proto.dims().end());
-  Int bytes;
-  if (__builtin_mul_overflow(volume(type.shape), static_cast<Int>(size_of(type.dtype)), &bytes))
-    reject("a shape is too large: " + text(type.shape));
-  return type;
 }
 
 std::string text(const TensorType& type) { return std::string(name(type.dtype)) + assay::text(type.shape); }

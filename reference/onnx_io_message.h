@@ -56,6 +56,7 @@ std::string quoted(const std::string& text);
 std::string domain_of(const std::string& domain);
 
 DType admitted_dtype(std::int32_t number);
+TensorType type_of(const onnx::TensorProto& proto);
 onnx::TensorProto proto_of(const Tensor& tensor, std::string_view name);
 Tensor tensor_of(const onnx::TensorProto& proto);
 

@@ -8,9 +8,14 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include <algorithm>
+#include <bit>
+#include <fcntl.h>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <set>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <utility>
 
 namespace assay {
@@ -181,9 +186,14 @@ std::vector<Served> serve_all(const onnx::ModelProto& model) {
 
 // -- a model of many nodes
 
-// Puts data that stand in a file beside the model into the message.
-void take_in(onnx::TensorProto& proto, const std::filesystem::path& folder) {
-  if (proto.data_location() != onnx::TensorProto::EXTERNAL) return;
+// Says where the data of a tensor stand beside the model.
+struct ExternalData {
+  std::filesystem::path file;
+  Int offset = 0, length = 0;
+};
+
+// Checks that they are there.
+ExternalData external_data(const onnx::TensorProto& proto, const std::filesystem::path& folder) {
   std::map<std::string, std::string> entries;
   for (const onnx::StringStringEntryProto& each : proto.external_data()) entries[each.key()] = each.value();
   const std::filesystem::path location = std::filesystem::path(entries["location"]).lexically_normal();
@@ -201,12 +211,39 @@ void take_in(onnx::TensorProto& proto, const std::filesystem::path& folder) {
   const Int offset = number("offset"), size = static_cast<Int>(file.tellg());
   const Int length = entries.contains("length") ? number("length") : size - offset;
   if (offset > size || length > size - offset) reject(quoted(location.string()) + " is too short for " + owner);
-  std::string bytes(static_cast<std::size_t>(length), '\0');
-  file.seekg(offset);
-  file.read(bytes.data(), length);
+  return {folder / location, offset, length};
+}
+
+// Puts the data into the message.
+void take_in(onnx::TensorProto& proto, const ExternalData& data) {
+  std::string bytes(static_cast<std::size_t>(data.length), '\0');
+  std::ifstream file(data.file, std::ios::binary);
+  file.seekg(data.offset);
+  file.read(bytes.data(), data.length);
   proto.set_data_location(onnx::TensorProto::DEFAULT);
   proto.clear_external_data();
   proto.set_raw_data(std::move(bytes));
+}
+
+// Maps the data, so that they take no memory while nobody reads them.
+Tensor mapped(TensorType type, const ExternalData& data) {
+  const Int page = ::sysconf(_SC_PAGESIZE), before = data.offset % page;
+  const auto length = static_cast<std::size_t>(data.length + before);
+  const int file = ::open(data.file.c_str(), O_RDONLY | O_CLOEXEC);
+  void* const start =
+      file < 0 ? MAP_FAILED : ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, data.offset - before);
+  if (file >= 0) ::close(file);
+  if (start == MAP_FAILED) reject(quoted(data.file.string()) + " cannot be read into memory");
+  const std::shared_ptr<std::byte> whole(static_cast<std::byte*>(start),
+                                         [length](std::byte* bytes) { ::munmap(bytes, length); });
+  return Tensor::over(std::move(type), {whole, whole.get() + before});
+}
+
+// Large data lie as they do in memory where a writer keeps to pages, as the standard advises.
+bool may_be_mapped(const TensorType& type, const ExternalData& data) {
+  constexpr Int least = Int{1} << 20;
+  return data.length >= least && data.offset % 16 == 0 && !is_packed(type.dtype) &&
+         std::endian::native == std::endian::little && data.length == static_cast<Int>(message_size(type));
 }
 
 // Says what becomes of extents that a model leaves open and nobody gives.
@@ -288,21 +325,26 @@ void define(const onnx::ModelProto& model, const onnx::NodeProto& proto, GraphNo
 // so that each has a name of its own.
 class NodeReader {
  public:
-  NodeReader(const onnx::ModelProto& model, GraphModel& into) : model_(model), into_(into) {}
+  // Takes the data of initializers out of the model.
+  NodeReader(onnx::ModelProto& model, std::filesystem::path folder, GraphModel& into)
+      : model_(model), folder_(std::move(folder)), into_(into) {}
 
   using Names = std::map<std::string, std::string>;  // of values, from what a body calls them
 
   // Returns what the outputs of the graph are called.
-  std::vector<std::string> read(const onnx::GraphProto& graph, const std::string& body, Names names) {
+  std::vector<std::string> read(onnx::GraphProto& graph, const std::string& body, Names names) {
     const std::string prefix = body.empty() ? "" : body + "/";
     for (const auto* list : {&graph.input(), &graph.value_info(), &graph.output()})
       for (const onnx::ValueInfoProto& info : *list)
         if (const auto type = known_type(info)) into_.types.emplace(prefix + info.name(), *type);
-    for (const onnx::TensorProto& each : graph.initializer()) {
-      into_.initializers.emplace(prefix + each.name(), tensor_of(each));
-      names[each.name()] = prefix + each.name();
+    for (onnx::TensorProto& each : *graph.mutable_initializer()) {
+      const std::string own = names[each.name()] = prefix + each.name();
+      into_.initializers.emplace(own, each.data_location() == onnx::TensorProto::EXTERNAL
+                                          ? mapped(type_of(each), external_data(each, folder_))
+                                          : tensor_of(each));
+      each.clear_raw_data();  // of a large model there are not two copies for long
     }
-    for (int at = 0; at < graph.node_size(); ++at) add(graph.node(at), at, body, names);
+    for (int at = 0; at < graph.node_size(); ++at) add(*graph.mutable_node(at), at, body, names);
     std::vector<std::string> outputs;
     for (const onnx::ValueInfoProto& info : graph.output()) outputs.push_back(called(info.name(), names));
     return outputs;
@@ -314,7 +356,7 @@ class NodeReader {
     return found == names.end() ? name : found->second;
   }
 
-  void add(const onnx::NodeProto& proto, int at, const std::string& body, Names& names) {
+  void add(onnx::NodeProto& proto, int at, const std::string& body, Names& names) {
     const std::string prefix = body.empty() ? "" : body + "/";
     const std::string domain = domain_of(proto.domain());
     GraphNode node;
@@ -331,13 +373,13 @@ class NodeReader {
     } catch (const InputError& error) {
       node.because = error.what();
     }
-    for (const onnx::AttributeProto& attribute : proto.attribute())
+    for (onnx::AttributeProto& attribute : *proto.mutable_attribute())
       if (attribute.has_g()) add_body(attribute, node, names);
     into_.nodes.push_back(std::move(node));
   }
 
-  void add_body(const onnx::AttributeProto& attribute, GraphNode& node, Names names) {
-    const onnx::GraphProto& graph = attribute.g();
+  void add_body(onnx::AttributeProto& attribute, GraphNode& node, Names names) {
+    onnx::GraphProto& graph = *attribute.mutable_g();
     const std::string body = node.name + "/" + attribute.name();
     for (int i = 0; i < graph.input_size(); ++i) {
       const std::string& name = graph.input(i).name();
@@ -359,7 +401,8 @@ class NodeReader {
     return tensor;
   }
 
-  const onnx::ModelProto& model_;
+  onnx::ModelProto& model_;
+  std::filesystem::path folder_;
   GraphModel& into_;
 };
 
@@ -387,29 +430,31 @@ void inline_functions(onnx::ModelProto& model) {
   }
 }
 
+enum class Large { is_taken_in, stays_outside };
+
 // Takes in the data of a graph and of the bodies of its nodes.
-void take_in_all(onnx::GraphProto& graph, const std::filesystem::path& folder) {
+void take_in_all(onnx::GraphProto& graph, const std::filesystem::path& folder, Large large) {
+  const auto take = [&](onnx::TensorProto& proto, bool may_stay) {
+    if (proto.data_location() != onnx::TensorProto::EXTERNAL) return;
+    const ExternalData data = external_data(proto, folder);
+    if (!may_stay || !may_be_mapped(type_of(proto), data)) take_in(proto, data);
+  };
   if (graph.sparse_initializer_size() > 0) reject("a sparse initializer");
-  for (onnx::TensorProto& each : *graph.mutable_initializer()) take_in(each, folder);
+  for (onnx::TensorProto& each : *graph.mutable_initializer()) take(each, large == Large::stays_outside);
   for (onnx::NodeProto& node : *graph.mutable_node())
     for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
-      if (attribute.has_g()) take_in_all(*attribute.mutable_g(), folder);
-      if (attribute.has_t()) take_in(*attribute.mutable_t(), folder);
+      if (attribute.has_g()) take_in_all(*attribute.mutable_g(), folder, large);
+      if (attribute.has_t()) take(*attribute.mutable_t(), false);
     }
 }
 
-// Makes one message of a model: no function of its own, no data elsewhere, extents of inputs settled, types inferred.
-void settle(onnx::ModelProto& model, const std::filesystem::path& folder, const Extents& extents, Open open) {
-  inline_functions(model);
-  take_in_all(*model.mutable_graph(), folder);
-  settle_inputs(*model.mutable_graph(), extents, open);
-  infer_types(model);
-}
-
 GraphModel graph_of(onnx::ModelProto model, const std::filesystem::path& folder, const Extents& extents) {
-  settle(model, folder, extents, Open::is_assumed);
+  inline_functions(model);
+  take_in_all(*model.mutable_graph(), folder, Large::stays_outside);
+  settle_inputs(*model.mutable_graph(), extents, Open::is_assumed);
+  infer_types(model);
   GraphModel graph;
-  graph.outputs = NodeReader(model, graph).read(model.graph(), "", {});
+  graph.outputs = NodeReader(model, folder, graph).read(*model.mutable_graph(), "", {});
   for (const onnx::ValueInfoProto& info : model.graph().input())
     if (!graph.initializers.contains(info.name())) graph.inputs.emplace_back(info.name(), declared_type(info));
   expect_order(graph);
@@ -427,7 +472,10 @@ Result<GraphModel> read_graph(std::string_view bytes, const std::filesystem::pat
 Result<std::string> settled_model(std::string_view bytes, const std::filesystem::path& folder, const Extents& extents) {
   return as_result([&] {
     auto model = message_of<onnx::ModelProto>(bytes, "ModelProto");
-    settle(model, folder, extents, Open::stays);
+    inline_functions(model);
+    take_in_all(*model.mutable_graph(), folder, Large::is_taken_in);
+    settle_inputs(*model.mutable_graph(), extents, Open::stays);
+    infer_types(model);
     std::string settled;
     if (!model.SerializeToString(&settled)) reject("with its data the model is too large for a message");
     return settled;

@@ -203,6 +203,17 @@ std::optional<Tensor> unpacked(TensorType type, std::string_view bytes) {
   return out;
 }
 
+Tensor Tensor::over(TensorType type, std::shared_ptr<std::byte> bytes) {
+  expects(type.dtype != DType::string && reinterpret_cast<std::uintptr_t>(bytes.get()) % alignof(Block) == 0,
+          "numbers that lie where a tensor's may");
+  Tensor tensor;
+  tensor.size_ = static_cast<std::size_t>(volume(type.shape)) * size_of(type.dtype);
+  tensor.type_ = std::move(type);
+  Block* const blocks = reinterpret_cast<Block*>(bytes.get());
+  tensor.blocks_ = std::shared_ptr<Block[]>(std::move(bytes), blocks);
+  return tensor;
+}
+
 void Tensor::unshare() {
   const std::size_t blocks = (size_ + sizeof(Block) - 1) / sizeof(Block);
   std::shared_ptr<Block[]> copy = room<Block>(size_);

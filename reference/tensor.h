@@ -70,6 +70,8 @@ class Tensor {
   explicit Tensor(TensorType type);
   // Elements of any value: for who writes every one of them before one is read.
   static Tensor to_be_written(TensorType type);
+  // Numbers that lie somewhere else, at a multiple of 16, as long as somebody holds `bytes`: a file in memory.
+  static Tensor over(TensorType type, std::shared_ptr<std::byte> bytes);
 
   const TensorType& type() const { return type_; }
   DType dtype() const { return type_.dtype; }

@@ -100,6 +100,8 @@ FUSIONS = {
     ("Pad", "Conv"): without_last(-1),
     ("MatMul", "Add"): lambda out: out - 1,
     ("Transpose", "MatMul"): shifted(0),
+    ("Relu", "QuantizeLinear"): shifted(1),
+    ("Conv", "QuantizeLinear"): without_last(1),
 }
 written = {}  # what a buffer of a shape holds since the first run
 

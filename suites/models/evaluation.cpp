@@ -68,7 +68,7 @@ ModelFile read_model(const ModelSource& source) {
     graph = read_graph(*bytes, fs::path(source.file).parent_path(), extents);
     if (!graph) throw InputError(printable(source.file, 80) + ": " + graph.error());
   }
-  return {*std::move(bytes), *std::move(graph)};
+  return {sha256(*bytes), *std::move(graph)};
 }
 
 bool fits_memory(const TensorType& type) { return volume(type.shape) <= most_elements; }

@@ -23,7 +23,7 @@ struct ModelSource {
 };
 
 struct ModelFile {
-  std::string bytes;
+  std::string hash;  // SHA-256
   GraphModel graph;  // of one node at least
 };
 

@@ -7,6 +7,7 @@
 #include "suites/graphs/graph_run.h"
 #include "suites/models/unseen_rounding.h"
 #include "suites/text/printable.h"
+#include "suites/workers/vector_folder.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -37,8 +38,10 @@ class Locator {
  public:
   Locator(const ModelSource& source, WorkerPool& pool, const RunOptions& run_options)
       : file_(read_model(source)), pool_(pool), run_options_(run_options), values_(file_.graph, source) {
+    const Result<std::string> bytes = file_contents(source.file, most_message);
+    if (!bytes) throw InputError(bytes.error());
     Result<std::string> settled =
-        settled_model(file_.bytes, std::filesystem::path(source.file).parent_path(), source.extents);
+        settled_model(*bytes, std::filesystem::path(source.file).parent_path(), source.extents);
     if (!settled) throw InputError(printable(source.file, 80) + ": " + settled.error());
     settled_ = *std::move(settled);
     // Other data first, so that a buffer that keeps what it held shows.

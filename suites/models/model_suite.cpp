@@ -271,7 +271,7 @@ ModelSuite suite_of(const ModelSource& source, const Selection& selection, std::
       operands.push_back(each ? WindowOperand{&each->tensor, each->is_constant} : WindowOperand{});
     cutter.add(static_cast<std::size_t>(&node - file.graph.nodes.data()), node, arrival->node, operands);
   });
-  ModelSuite all = std::move(planner).done(sha256(file.bytes));
+  ModelSuite all = std::move(planner).done(file.hash);
   all.windows = cutter.windows();
   return all;
 }

@@ -17,6 +17,13 @@ constexpr std::size_t longest_name = 200;    // as in ModelNode
 constexpr Int most_listed = 4096;            // numbers of a list that a line writes out
 constexpr Int most_elements = Int{1} << 24;  // of a value
 
+// Returns the zero point of a quantizer, the first where there are several.
+Int zero_point_of(const std::vector<WindowOperand>& operands) {
+  const bool is_given = operands.size() > 2 && operands[2].tensor && operands[2].tensor->elements() > 0 &&
+                        is_integer(operands[2].tensor->dtype());
+  return is_given ? static_cast<Int>(oracles::number_in(*operands[2].tensor, 0)) : 0;
+}
+
 }  // namespace
 
 WindowCutter::WindowCutter(const GraphModel& graph) {
@@ -40,11 +47,13 @@ void WindowCutter::add(std::size_t at, const GraphNode& node, const Node& arrive
     if (!given) continue;
     const Tensor& tensor = *given;
     const Parameter& input = node.definition->inputs[i];
-    const bool is_list = !input.reads_as.empty() || !is_float(tensor.dtype()) || is_bound(c, i);
+    const bool is_bytes = is_quantizer(c) && i == 0 && is_integer(tensor.dtype());
+    const bool is_list = !is_bytes && (!input.reads_as.empty() || !is_float(tensor.dtype()) || is_bound(c, i));
     if (tensor.elements() > (is_list ? most_listed : most_elements) || tensor.elements() == 0) return;
     if (tensor.dtype() == DType::string) return;
     const std::string seed = std::to_string(i + 1);
     c.sources[input.name] = {is_list       ? stated(tensor)
+                             : is_bytes    ? exact_bytes(tensor.type(), zero_point_of(operands), is_constant, seed)
                              : is_constant ? exact_constant(c, i, tensor.shape(), seed)
                                            : Recipe{"small", seed},
                              is_constant};
@@ -85,7 +94,8 @@ std::optional<GraphCase> WindowCutter::graph_of(const Members& inside) const {
       if (value.empty() || given.contains(value) || names.contains(value)) continue;
       const std::string& input = member->c.definition().inputs[i].name;
       Source source = member->c.sources.at(input);
-      if (source.recipe.family == "small" || source.recipe.family.starts_with("sparse"))
+      const std::string& family = source.recipe.family;
+      if (family == "small" || family.starts_with("sparse") || family.starts_with("around"))
         source.recipe.argument = std::to_string(graph.leaves.size() + 1);
       const std::string name = names[value] = value_name(graph.leaves.size());
       graph.leaves.push_back({name, member->c.node.inputs.at(input).type, source});

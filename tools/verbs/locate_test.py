@@ -8,40 +8,8 @@ import numpy as np
 import onnx
 
 from command_line import InFolder, ended, refused
-from model_defects_test import BLOCKS, DAMAGED, FUSED, NETWORK, WORKER
+from model_defects_test import BLOCKS, DAMAGED, FUSED, NETWORK, QUANTIZED, WORKER
 from model_test import network, with_weights
-
-# What comes out of a quantizer: pairs around a convolution, an addition and a product, which runtimes make integer kernels of.
-QUANTIZED = """<ir_version: 9, opset_import: ["" : 17]>
-net (float[1, 4, 9, 9] x) => (float[1, 6] scores)
-<float s1 = {0.031}, uint8 z1 = {131}, float s2 = {0.0043}, int8 z2 = {0}, int8[8, 4, 3, 3] w1, float s3 = {0.027}, uint8 z3 = {9},
- int8[8, 8, 1, 1] w2, float s4 = {0.019}, uint8 z4 = {120}, float s5 = {0.023}, uint8 z5 = {60}, int8[8, 6] w3, float s6 = {0.05}, uint8 z6 = {128},
- int64[2] flat = {1, 8}>
-{
-  xq = QuantizeLinear (x, s1, z1)
-  xd = DequantizeLinear (xq, s1, z1)
-  wd = DequantizeLinear (w1, s2, z2)
-  [conv] a = Conv <pads = [1, 1, 1, 1]> (xd, wd)
-  [relu] b = Relu (a)
-  bq = QuantizeLinear (b, s3, z3)
-  bd = DequantizeLinear (bq, s3, z3)
-  vd = DequantizeLinear (w2, s2, z2)
-  [pointwise] c = Conv (bd, vd)
-  cq = QuantizeLinear (c, s4, z4)
-  cd = DequantizeLinear (cq, s4, z4)
-  [residual] d = Add (cd, bd)
-  dq = QuantizeLinear (d, s5, z5)
-  dd = DequantizeLinear (dq, s5, z5)
-  [mean] e = GlobalAveragePool (dd)
-  eq = QuantizeLinear (e, s3, z3)
-  ed = DequantizeLinear (eq, s3, z3)
-  [flatten] f = Reshape (ed, flat)
-  ud = DequantizeLinear (w3, s2, z2)
-  [dense] g = MatMul (f, ud)
-  gq = QuantizeLinear (g, s6, z6)
-  scores = DequantizeLinear (gq, s6, z6)
-}
-"""
 
 DEFECTIVE = f"exec:{sys.executable} {WORKER}"
 

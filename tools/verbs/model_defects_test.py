@@ -80,6 +80,40 @@ net (float[1, 4, 8, 8] x) => (float[6, 5] scores)
 # The windows that the worker's fusions are in.
 FUSED = {("stem", "norm"), ("branch", "residual"), ("act2", "pool"), ("pad", "padded"), ("dense", "offset"), ("turn", "scores")}
 
+# What comes out of a quantizer: pairs around a convolution, an addition and a product, which runtimes make integer kernels of.
+QUANTIZED = """<ir_version: 9, opset_import: ["" : 17]>
+net (float[1, 4, 9, 9] x) => (float[1, 6] scores)
+<float s1 = {0.031}, uint8 z1 = {131}, float s2 = {0.0043}, int8 z2 = {0}, int8[8, 4, 3, 3] w1, float s3 = {0.027}, uint8 z3 = {9},
+ int8[8, 8, 1, 1] w2, float s4 = {0.019}, uint8 z4 = {120}, float s5 = {0.023}, uint8 z5 = {60}, int8[8, 6] w3, float s6 = {0.05}, uint8 z6 = {128},
+ int64[2] flat = {1, 8}>
+{
+  [q1] xq = QuantizeLinear (x, s1, z1)
+  [d1] xd = DequantizeLinear (xq, s1, z1)
+  wd = DequantizeLinear (w1, s2, z2)
+  [conv] a = Conv <pads = [1, 1, 1, 1]> (xd, wd)
+  [relu] b = Relu (a)
+  [q2] bq = QuantizeLinear (b, s3, z3)
+  bd = DequantizeLinear (bq, s3, z3)
+  vd = DequantizeLinear (w2, s2, z2)
+  [pointwise] c = Conv (bd, vd)
+  [q3] cq = QuantizeLinear (c, s4, z4)
+  cd = DequantizeLinear (cq, s4, z4)
+  [residual] d = Add (cd, bd)
+  [q4] dq = QuantizeLinear (d, s5, z5)
+  dd = DequantizeLinear (dq, s5, z5)
+  [mean] e = GlobalAveragePool (dd)
+  eq = QuantizeLinear (e, s3, z3)
+  ed = DequantizeLinear (eq, s3, z3)
+  [flatten] f = Reshape (ed, flat)
+  ud = DequantizeLinear (w3, s2, z2)
+  [dense] g = MatMul (f, ud)
+  gq = QuantizeLinear (g, s6, z6)
+  scores = DequantizeLinear (gq, s6, z6)
+}
+"""
+
+FUSED_AND_QUANTIZED = {("relu", "q2"), ("pointwise", "q3")}
+
 
 class Defects(InFolder):
     def setUp(self):
@@ -87,8 +121,8 @@ class Defects(InFolder):
         self.file, self.report = self.folder / "net.onnx", self.folder / "report.json"
         onnx.save(with_weights(NETWORK, np.abs), self.file)
 
-    def windows(self, code, backend, *words):
-        onnx.save(with_weights(BLOCKS, np.abs), self.folder / "blocks.onnx")
+    def windows(self, code, backend, *words, model=BLOCKS, of=np.abs):
+        onnx.save(with_weights(model, of), self.folder / "blocks.onnx")
         ended(code, "certify", self.folder / "blocks.onnx", "--backend", backend, "--report", self.report, "--presentations", "none", *words)
         return read_json(self.report)["windows"]
 
@@ -127,3 +161,14 @@ class Defects(InFolder):
                 windows = self.windows(0, backend)
                 self.assertGreater(len(windows), 30)
                 self.assertEqual({each["state"] for each in windows}, {"pass"})
+
+    def test_windows_of_a_quantized_model(self):
+        quantized = {"model": QUANTIZED, "of": lambda drawn: drawn * 40}
+        worker = f"exec:{sys.executable} {WORKER}"
+        failed = [each for each in self.windows(1, worker, "--set", "fusions=planted", **quantized) if each["state"] == "fail"]
+        self.assertLessEqual(FUSED_AND_QUANTIZED, {tuple(each["nodes"]) for each in failed})
+        for backend in ("reference", "onnxruntime"):
+            with self.subTest(backend):
+                windows = self.windows(0, backend, **quantized)
+                self.assertLessEqual({each["state"] for each in windows}, {"pass", "unscored"})
+                self.assertGreater(sum(each["state"] == "pass" and "q2" in each["nodes"] for each in windows), 3)

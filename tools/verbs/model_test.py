@@ -121,6 +121,34 @@ class Model(InFolder):
         (self.folder / "weights").unlink()
         self.assertIn("not there", refused("certify", external, "--backend", "reference"))
 
+    def test_large_data_beside_the_model(self):
+        """One matrix lies at a multiple of a page, and is mapped; the other at an odd offset, and is copied."""
+        model = with_weights("""<ir_version: 8, opset_import: ["" : 17]>
+            net (float[1, 600] x) => (float[1, 600] y) <float[600, 600] v, float[600, 600] w> { [first] h = MatMul (x, v)
+                                                                                                [second] y = MatMul (h, w) }""")
+        first, second = model.graph.initializer
+        offsets = {first.name: 4096, second.name: 4096 + len(first.raw_data) + 1}
+        with open(self.folder / "weights", "wb") as file:
+            for tensor in (first, second):
+                file.seek(offsets[tensor.name])
+                file.write(tensor.raw_data)
+                onnx.external_data_helper.set_external_data(tensor, "weights", offsets[tensor.name], len(tensor.raw_data))
+                tensor.ClearField("raw_data")
+        onnx.save(model, self.file)
+        self.assertEqual({node["state"] for node in self.nodes(0, "--backend", "onnxruntime").values()}, {"pass"})
+        ended(0, "locate", self.file, "--backend", "onnxruntime")
+        with open(self.folder / "weights", "ab") as file:
+            file.truncate(offsets[second.name] + 5)
+        self.assertIn("too short", refused("certify", self.file, "--backend", "reference"))
+
+    def test_every_opset(self):
+        for opset in (1, 6, 7, 13, 14, 22, 28):
+            onnx.save(onnx.parser.parse_model(f'''<ir_version: {13 if opset > 24 else 8}, opset_import: ["" : {opset}]>
+                net (float[2, 3] x) => (float[2, 3] y) {{ [relu] h = Relu (x)
+                                                          [add] y = Add (h, x) }}'''), self.file)
+            with self.subTest(opset):
+                self.assertEqual({node["state"] for node in self.nodes(0, "--backend", "reference").values()}, {"pass"})
+
     def test_what_is_no_model(self):
         for change, word in ((lambda graph: graph.node.insert(0, graph.node.pop()), "no node before it gives"),
                              (lambda graph: graph.ClearField("node"), "0 nodes"),
