@@ -363,19 +363,28 @@ std::string sha256(std::string_view bytes) {
 
 std::string case_id(std::string_view line) { return sha256(line).substr(0, 32); }
 
-Operands operands(const Case& c, int set) {
+namespace {
+
+// Draws the operands of a set; constants are those of `first`, where that is given.
+Operands drawn(const Case& c, int set, const Operands* first) {
   Operands tensors;
   for (const Parameter& parameter : c.definition().inputs) {
     const auto found = c.sources.find(parameter.name);
     if (found == c.sources.end()) {
       tensors.emplace_back();
-      continue;
+    } else if (const Source& source = found->second; source.initializer && first) {
+      const Tensor& constant = *(*first)[tensors.size()];
+      tensors.emplace_back(constant);
+    } else {
+      tensors.push_back(fill(source.recipe, c.node.inputs.at(parameter.name).type, source.initializer ? 0 : set));
     }
-    const Source& source = found->second;
-    tensors.push_back(fill(source.recipe, c.node.inputs.at(parameter.name).type, source.initializer ? 0 : set));
   }
   return tensors;
 }
+
+}  // namespace
+
+Operands operands(const Case& c, int set) { return drawn(c, set, nullptr); }
 
 bool has_nonfinite_data(const Case& c) {
   if (c.definition().inputs.empty())  // its attributes are its data
@@ -391,7 +400,7 @@ bool has_nonfinite_data(const Case& c) {
 
 std::vector<Operands> all_operands(const Case& c) {
   std::vector<Operands> sets;
-  for (int set = 0; set < data_sets; ++set) sets.push_back(operands(c, set));
+  for (int set = 0; set < data_sets; ++set) sets.push_back(drawn(c, set, set > 0 ? &sets.front() : nullptr));
   return sets;
 }
 

@@ -472,18 +472,21 @@ void write_out(const Recipe& recipe, Tensor& tensor) {
   });
 }
 
-// Repeats what is stored; of another type, its numbers.
-void take_stored(const Recipe& recipe, Tensor& tensor) {
+// Returns what is stored, repeated to fill; of another type, its numbers.
+Tensor stored(const Recipe& recipe, const TensorType& type) {
   const std::optional<Tensor> found = stored_as(recipe.argument);
   if (!found)
     throw InputError("the data stored:" + recipe.argument +
                      " are those of a model; name it with --model, as the run did");
-  const Tensor from = found->dtype() == tensor.dtype() ? *found : converted(*found, tensor.dtype());
-  if (from.elements() == 0) return;
+  if (found->type() == type) return *found;
+  Tensor tensor(type);
+  const Tensor from = found->dtype() == type.dtype ? *found : converted(*found, type.dtype);
+  if (from.elements() == 0) return tensor;
   for_type(tensor.dtype(), [&]<class T>() {
     const std::span<const T> numbers = from.as<T>();
     for (std::size_t at = 0; T & element : tensor.as<T>()) element = numbers[at++ % numbers.size()];
   });
+  return tensor;
 }
 
 std::string words_of(std::string_view with, int parameter) {
@@ -605,6 +608,7 @@ std::string in_words(const Recipe& recipe) {
 std::vector<std::string> recipe_families() { return family_names(); }
 
 Tensor fill(const Recipe& recipe, const TensorType& type, int set) {
+  if (recipe.family == "stored") return stored(recipe, type);
   Tensor tensor(type);
   if (find_family(split(recipe.family).name))
     draw(recipe, tensor, set);
@@ -618,8 +622,6 @@ Tensor fill(const Recipe& recipe, const TensorType& type, int set) {
     state_texts(recipe, tensor);
   else if (recipe.family == "values")
     write_out(recipe, tensor);
-  else if (recipe.family == "stored")
-    take_stored(recipe, tensor);
   else
     state(recipe, tensor, set);
   return tensor;
