@@ -214,7 +214,7 @@ ExternalData external_data(const onnx::TensorProto& proto, const std::filesystem
   return {folder / location, offset, length};
 }
 
-// Puts the data into the message.
+// Puts data that stand in a file into the message.
 void take_in(onnx::TensorProto& proto, const ExternalData& data) {
   std::string bytes(static_cast<std::size_t>(data.length), '\0');
   std::ifstream file(data.file, std::ios::binary);
@@ -239,7 +239,8 @@ Tensor mapped(TensorType type, const ExternalData& data) {
   return Tensor::over(std::move(type), {whole, whole.get() + before});
 }
 
-// Large data lie as they do in memory where a writer keeps to pages, as the standard advises.
+// Tells whether data lie in their file as they do in memory, as where a writer keeps to pages, which the standard
+// advises.
 bool may_be_mapped(const TensorType& type, const ExternalData& data) {
   constexpr Int least = Int{1} << 20;
   return data.length >= least && data.offset % 16 == 0 && !is_packed(type.dtype) &&
@@ -430,6 +431,7 @@ void inline_functions(onnx::ModelProto& model) {
   }
 }
 
+// Says what becomes of large data that stand in a file.
 enum class Large { is_taken_in, stays_outside };
 
 // Takes in the data of a graph and of the bodies of its nodes.

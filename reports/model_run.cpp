@@ -112,6 +112,15 @@ Json window_json(const Report& report, const suites::WindowResult& result) {
 
 namespace {
 
+// Leaves out the beginning of a long name, where the names of bodies stand.
+std::string shortened(const std::string& name) {
+  constexpr std::size_t most = 60;
+  if (name.size() <= most) return name;
+  std::size_t from = name.size() - most;
+  while (from < name.size() && (static_cast<unsigned char>(name[from]) & 0xC0) == 0x80) ++from;  // within a letter
+  return "…" + name.substr(from);
+}
+
 // Says why nodes are not judged, those first that are no consequence of others; five reasons, unless all are asked for.
 void write_not_judged(const std::vector<NodeRow>& rows, bool shows_all, std::ostream& out) {
   std::map<std::string, Int> reasons;
@@ -147,7 +156,8 @@ void write_model(const Report& report, bool shows_all, std::ostream& out) {
     if (!row.state || (is_plain(row) && !shows_all)) continue;
     has_rows = true;
     const auto number = [&](double value) { return row.is_judged ? in_digits(value, 3) : std::string(); };
-    table.add({row.node->name, row.node->op, number(row.worst_ulp), number(row.worst_share), in_words(row)}, {});
+    table.add({shortened(row.node->name), row.node->op, number(row.worst_ulp), number(row.worst_share), in_words(row)},
+              {});
   }
   if (has_rows) table.write(Colour::none, out);
   const Int plain = std::ranges::count_if(rows, is_plain);

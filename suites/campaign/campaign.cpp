@@ -74,6 +74,15 @@ struct Pending {
   Request request;
 };
 
+// Tells whether what goes out takes much memory.
+bool is_large(const Request& request) {
+  constexpr std::size_t much = std::size_t{64} << 20;
+  std::size_t bytes = request.model.size();
+  for (const std::vector<std::string>& set : request.sets)
+    for (const std::string& part : set) bytes += part.size();
+  return bytes > much;
+}
+
 // What the jobs of one campaign share.
 struct Shared {
   const Suite& suite;
@@ -124,7 +133,9 @@ class Lot {
     const bool is_quick = backend.begins_afresh_quickly();
     bool is_first = true;
     while (!shared_.is_over()) {
-      std::unique_ptr<Pending> next = prepared(runner);
+      // The host prepares while the backend works, but not beside what takes much memory.
+      const bool waits = under_way && is_large(under_way->request);
+      std::unique_ptr<Pending> next = waits ? nullptr : prepared(runner);
       if (!next && !under_way) return;
       std::optional<oracles::Outcome> outcome;
       if (under_way) outcome = answer_to(*under_way, backend, runner);
@@ -162,6 +173,7 @@ class Lot {
         pace_.note(std::chrono::ceil<milliseconds>(Clock::now() - began));
       }
       pending.request.sets.clear();  // it is answered; of large tensors this is a copy
+      pending.request.model = std::string();
       return outcome;
     } catch (const std::logic_error& broken) {
       throw BrokenPromise("case " + shared_.suite.cases[pending.case_run.cases.front()].line + ": " + broken.what());

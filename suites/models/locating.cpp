@@ -34,6 +34,7 @@ Tensor turned(const Tensor& tensor) {
   return other;
 }
 
+// Runs a model once per node, and judges the node by what earlier runs gave.
 class Locator {
  public:
   Locator(const ModelSource& source, WorkerPool& pool, const RunOptions& run_options)
@@ -157,7 +158,7 @@ class Locator {
       values_.put(shown[i], (*outputs)[i], arrival && arrival->is_constant);
   }
 
-  // By our own kernels, where the backend does not show it.
+  // Works a node out by our own kernels, where the backend does not show it.
   void work_out(const GraphNode& node) {
     const Result<Arrival> arrival = node.definition ? arrive(node, values_.all()) : Error{node.because};
     if (!arrival) return;
@@ -184,6 +185,7 @@ class Locator {
       location_.wrong.push_back(std::move(located));
   }
 
+  // Runs a node as a model of its own.
   bool is_wrong_alone(const Case& c, LocatedNode& located) {
     const SuiteCase planned{c, located.node.lines.front(), "", std::nullopt, {}, time_to_move(c)};
     Request request = request_of(planned, run_options_);
@@ -197,6 +199,7 @@ class Locator {
   // Runs a request and returns what is wrong.
   using Look = std::function<std::optional<Verdict>(const Request&)>;
 
+  // Looks first in a fresh process; then for a setting that cures it.
   bool is_wrong(Request request, Scope scope, const Look& look, LocatedNode& located) {
     request.fresh = true;
     std::optional<Verdict> verdict = look(request);
@@ -235,7 +238,7 @@ class Locator {
     return got ? wrong(node, call, arrival, *got) : std::nullopt;
   }
 
-  // A rewriting may compute what is shown twice, rounded otherwise.
+  // Returns what is wrong and no rounding: a rewriting may compute what is shown twice, rounded otherwise.
   std::optional<Verdict> wrong(const GraphNode& node, const Call& call, const Arrival& arrival,
                                const std::vector<Tensor>& outputs) {
     Verdict verdict = judged(call, arrival, outputs);
@@ -244,7 +247,7 @@ class Locator {
     return verdict;
   }
 
-  // The outputs of a node, and what arrives there and is computed.
+  // Names the outputs of a node, and what arrives there and is computed.
   std::vector<std::string> with_operands(const GraphNode& node) const {
     std::vector<std::string> all = named(node.outputs);
     for (const std::string& input : named(node.inputs)) {
