@@ -398,9 +398,12 @@ void draw(const Recipe& recipe, Tensor& tensor, int set) {
 void draw_bits(const Recipe& recipe, Tensor& tensor, int set) {
   Generator generator(*whole<std::uint64_t>(recipe.argument) + static_cast<std::uint64_t>(set));
   const auto [name, parameter] = split(recipe.family);
-  for_type(tensor.dtype(), [&, name = name, which = parameter]<class T>() {
+  for_type(tensor.dtype(), [&, family = name, which = parameter]<class T>() {
     T(*const next)
-    (Generator&, int) = name == "full" ? full<T> : name == "ends" ? ends<T> : name == "near" ? near<T> : pattern<T>;
+    (Generator&, int) = family == "full"   ? full<T>
+                        : family == "ends" ? ends<T>
+                        : family == "near" ? near<T>
+                                           : pattern<T>;
     for (T& value : tensor.as<T>()) value = next(generator, which);
   });
 }

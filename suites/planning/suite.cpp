@@ -269,7 +269,8 @@ std::vector<SuiteCase> abridged(std::vector<SuiteCase> pinned) {
   expects(kept < short_cases && first.size() >= short_cases, "the short suite holds all pinned cases and some more");
   const std::size_t wanted = short_cases - kept;
   std::vector<SuiteCase> cases(first.begin(), drawn.begin());
-  for (std::size_t i = 0; i < wanted; ++i) cases.push_back(std::move(drawn[i * drawn.size() / wanted]));
+  for (std::size_t i = 0; i < wanted; ++i)
+    cases.push_back(std::move(*(drawn.begin() + static_cast<std::ptrdiff_t>(i * drawn.size() / wanted))));
   std::ranges::move(later, std::back_inserter(cases));
   return cases;
 }
@@ -284,7 +285,7 @@ void gather_every_input(const SuiteRequest& request, std::vector<SuiteCase>& cas
         const bool is_function = oracles::oracle_of(definition.version).function != nullptr;
         if (!is_function || std::ranges::count(types_of(definition), type) == 0) continue;
         const auto count = static_cast<std::uint64_t>(finite);
-        for (const std::uint64_t sign : {0x0000, 0x8000})
+        for (const std::uint64_t sign : {std::uint64_t{0}, std::uint64_t{0x8000}})
           gathering.take(*parse_case(line_of_patterns(definition, type, sign, count)), "every input");
       }
 }

@@ -24,7 +24,7 @@ using oracles::Verdict;
 // More elements than these are not listed.
 constexpr Int most_listed = 32;
 // So many wrong elements are shown, and so many explanations are few enough to say anything.
-constexpr std::size_t most_shown = 3, most_suspicions = 2;
+constexpr std::size_t most_shown = 3;
 
 // -- words
 
