@@ -25,16 +25,19 @@ bool is_weight(const std::string& op, std::size_t i) {
   return (i == 1 && (op == "Conv" || op == "ConvTranspose")) || (i < 2 && (op == "MatMul" || op == "Gemm"));
 }
 
+// Draws weights of which about three are 1 or -1 in a sum of so many terms, the others 0.
+Recipe sparse(Int terms, const std::string& seed) {
+  return {"sparse" + std::to_string(std::clamp<Int>(terms / 3, 1, Int{1} << 20)), seed};
+}
+
 }  // namespace
 
 bool is_quantizer(const Case& c) { return c.version.name == "QuantizeLinear" || c.version.name == "DequantizeLinear"; }
 
 Recipe exact_bytes(const TensorType& type, Int zero, bool is_constant, const std::string& seed) {
   if (!is_constant || type.dtype == DType::i32) return {"around" + std::to_string(zero), seed};
-  const Int terms = type.shape.size() == 2  ? type.shape[0]
-                    : type.shape.size() > 2 ? terms_of("Conv", type.shape, false)
-                                            : 1;
-  if (zero == 0) return {"sparse" + std::to_string(std::clamp<Int>(terms / 3, 1, Int{1} << 20)), seed};
+  if (zero == 0 && type.shape.size() < 2) return sparse(1, seed);
+  if (zero == 0) return sparse(terms_of(type.shape.size() == 2 ? "MatMul" : "Conv", type.shape, false), seed);
   std::string list;  // of a prime length, so that it falls otherwise in every row
   for (const Int off : {0, 1, 0, 0, -1, 0, 0, 0, 1, 0, -1, 0, 0})
     list += (list.empty() ? "" : ",") + std::to_string(zero + off);
@@ -44,8 +47,7 @@ Recipe exact_bytes(const TensorType& type, Int zero, bool is_constant, const std
 Recipe exact_constant(const Case& c, std::size_t i, const Shape& shape, const std::string& seed) {
   const std::string& op = c.version.name;
   if (is_quantizer(c) && i == 1) return {"hold", "1"};
-  if (is_weight(op, i) && shape.size() > 1)
-    return {"sparse" + std::to_string(std::clamp<Int>(terms_of(op, shape, i == 0) / 3, 1, Int{1} << 20)), seed};
+  if (is_weight(op, i) && shape.size() > 1) return sparse(terms_of(op, shape, i == 0), seed);
   if (op == "BatchNormalization" && i == 1) return {"hold", "1,-2,0.5,2,-1"};
   if (op == "BatchNormalization" && i == 4)  // with epsilon it is 1
     return {"hold", decimal(1 - c.call().real("epsilon"))};

@@ -36,13 +36,12 @@ std::optional<Tensor> given_input(const fs::path& folder, const std::string& nam
 }
 
 // Adds to what the command line says the extents of inputs that are given.
-Extents extents_given(const GraphModel& graph, const ModelSource& source) {
+Extents extents_of(const ModelFile& file, const ModelSource& source) {
   Extents extents = source.extents;
-  for (std::size_t i = 0; !source.inputs.empty() && i < graph.inputs.size(); ++i) {
-    const std::optional<Tensor> given = given_input(source.inputs, graph.inputs[i].first, i);
-    for (std::size_t axis = 0; given && axis < given->shape().size(); ++axis)
-      if (axis < graph.inputs[i].second.shape.size())
-        extents.emplace(graph.inputs[i].first + "." + std::to_string(axis), given->shape()[axis]);
+  for (std::size_t i = 0; i < file.given.size(); ++i) {
+    const auto& [name, type] = file.graph.inputs[i];
+    for (std::size_t axis = 0; file.given[i] && axis < file.given[i]->shape().size(); ++axis)
+      if (axis < type.shape.size()) extents.emplace(name + "." + std::to_string(axis), file.given[i]->shape()[axis]);
   }
   return extents;
 }
@@ -58,17 +57,19 @@ std::string ModelSource::words() const {
 }
 
 ModelFile read_model(const ModelSource& source) {
-  Result<std::string> bytes = file_contents(source.file, most_message);
+  const Result<std::string> bytes = file_contents(source.file, most_message);
   if (!bytes) throw InputError(bytes.error());
-  Result<GraphModel> graph = read_graph(*bytes, fs::path(source.file).parent_path(), source.extents);
-  if (!graph) throw InputError(printable(source.file, 80) + ": " + graph.error());
-  if (graph->nodes.empty()) throw InputError(printable(source.file, 80) + ": a model of 0 nodes");
-  const Extents extents = extents_given(*graph, source);
-  if (extents != source.extents) {
-    graph = read_graph(*bytes, fs::path(source.file).parent_path(), extents);
+  const auto graph_with = [&](const Extents& extents) {
+    Result<GraphModel> graph = read_graph(*bytes, fs::path(source.file).parent_path(), extents);
     if (!graph) throw InputError(printable(source.file, 80) + ": " + graph.error());
-  }
-  return {sha256(*bytes), *std::move(graph)};
+    return *std::move(graph);
+  };
+  ModelFile file{sha256(*bytes), graph_with(source.extents), {}};
+  if (file.graph.nodes.empty()) throw InputError(printable(source.file, 80) + ": a model of 0 nodes");
+  for (std::size_t i = 0; !source.inputs.empty() && i < file.graph.inputs.size(); ++i)
+    file.given.push_back(given_input(source.inputs, file.graph.inputs[i].first, i));
+  if (const Extents extents = extents_of(file, source); extents != source.extents) file.graph = graph_with(extents);
+  return file;
 }
 
 bool fits_memory(const TensorType& type) { return volume(type.shape) <= most_elements; }
@@ -79,7 +80,8 @@ Tensor drawn(const TensorType& type, std::uint64_t seed) {
   return fill(type.dtype == DType::string ? Recipe{"text", "a"} : Recipe{"hold", "0,1"}, type);
 }
 
-ModelValues first_values(const GraphModel& graph, const ModelSource& source) {
+ModelValues first_values(const ModelFile& file, const ModelSource& source) {
+  const GraphModel& graph = file.graph;
   ModelValues values;
   for (const auto& [name, tensor] : graph.initializers) values[name] = {tensor, true};
   for (const auto& [name, tensor] : graph.first_turn) values[name] = {tensor, false};
@@ -87,9 +89,8 @@ ModelValues first_values(const GraphModel& graph, const ModelSource& source) {
     if (fits_memory(type)) values[name] = {drawn(type, values.size()), false};
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     const auto& [name, type] = graph.inputs[i];
-    std::optional<Tensor> given;
-    if (!source.inputs.empty()) given = given_input(source.inputs, name, i);
-    if (!source.inputs.empty() && !given)
+    const std::optional<Tensor> given = file.given.empty() ? std::nullopt : file.given[i];
+    if (!file.given.empty() && !given)
       throw InputError(printable(source.inputs, 80) + " has no data for the input " + printable(name, 80) +
                        "; it wants " + name + ".npy or input_" + std::to_string(i) + ".pb");
     if (given && given->type() != type)
@@ -155,15 +156,20 @@ bool LiveValues::put_branch(const GraphNode& node) {
   return true;
 }
 
-LiveValues::LiveValues(const GraphModel& graph, const ModelSource& source)
-    : graph_(graph), values_(first_values(graph, source)) {
-  for (std::size_t at = 0; at < graph.nodes.size(); ++at)
-    for (const auto* const taken : taken_by(graph.nodes[at]))
+LiveValues::LiveValues(const ModelFile& file, const ModelSource& source)
+    : graph_(file.graph), values_(first_values(file, source)) {
+  for (std::size_t at = 0; at < graph_.nodes.size(); ++at)
+    for (const auto* const taken : taken_by(graph_.nodes[at]))
       for (const std::string& value : *taken) last_use_[value] = at;
 }
 
 void LiveValues::put(const std::string& name, Tensor tensor, bool is_constant) {
   if (last_use_.contains(name)) values_[name] = {std::move(tensor), is_constant};
+}
+
+void LiveValues::put_all(const GraphNode& node, Values out, bool is_constant) {
+  for (std::size_t i = 0; i < node.outputs.size() && i < out.size(); ++i)
+    if (out[i]) put(node.outputs[i], *std::move(out[i]), is_constant);
 }
 
 void LiveValues::end_at(std::size_t node) {

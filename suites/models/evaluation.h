@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +24,9 @@ struct ModelSource {
 };
 
 struct ModelFile {
-  std::string hash;  // SHA-256
-  GraphModel graph;  // of one node at least
+  std::string hash;                          // SHA-256
+  GraphModel graph;                          // of one node at least
+  std::vector<std::optional<Tensor>> given;  // of each input what the folder has
 };
 
 // Reads a model; an extent that it leaves open is that of the input that is given. Throws InputError where the file is
@@ -38,7 +40,7 @@ struct ModelValue {
 using ModelValues = std::map<std::string, ModelValue>;
 
 // Returns the inputs, given or drawn, and the initializers. Throws InputError where what is given does not fit.
-ModelValues first_values(const GraphModel& graph, const ModelSource& source);
+ModelValues first_values(const ModelFile& file, const ModelSource& source);
 
 // Holds a node with what arrives at it.
 struct Arrival {
@@ -69,10 +71,11 @@ std::array<const std::vector<std::string>*, 3> taken_by(const GraphNode& node);
 // Keeps values as long as a node that is still to come takes them.
 class LiveValues {
  public:
-  LiveValues(const GraphModel& graph, const ModelSource& source);
+  LiveValues(const ModelFile& file, const ModelSource& source);
 
   const ModelValues& all() const { return values_; }
   void put(const std::string& name, Tensor tensor, bool is_constant);
+  void put_all(const GraphNode& node, Values out, bool is_constant);
   // Puts what is known of what an If gives, where its condition is known; tells whether it is.
   bool put_branch(const GraphNode& node);
   // Ends those that no node behind this one takes; initializers stay.

@@ -2,6 +2,7 @@
 #include "suites/models/locating.h"
 
 #include "oracles/judging/judge.h"
+#include "reference/sequence.h"
 #include "suites/campaign/signature.h"
 #include "suites/graphs/graph_campaign.h"
 #include "suites/graphs/graph_run.h"
@@ -38,7 +39,7 @@ Tensor turned(const Tensor& tensor) {
 class Locator {
  public:
   Locator(const ModelSource& source, WorkerPool& pool, const RunOptions& run_options)
-      : file_(read_model(source)), pool_(pool), run_options_(run_options), values_(file_.graph, source) {
+      : file_(read_model(source)), pool_(pool), run_options_(run_options), values_(file_, source) {
     const Result<std::string> bytes = file_contents(source.file, most_message);
     if (!bytes) throw InputError(bytes.error());
     Result<std::string> settled =
@@ -100,7 +101,7 @@ class Locator {
   Request showing(const std::vector<std::string>& values) const {
     Request request = request_;
     request.model = model_giving(settled_, values);
-    request.id = case_id(request.model);
+    request.id = case_id(joined(values, " ", std::identity()));
     return request;
   }
 
@@ -164,9 +165,7 @@ class Locator {
     if (!arrival) return;
     const Call call(*node.definition, arrival->node);
     if (!obstacle_of(call).empty()) return;
-    Values out = computed(node, call, *arrival, run_options_.jobs);
-    for (std::size_t i = 0; i < node.outputs.size() && i < out.size(); ++i)
-      if (out[i]) values_.put(node.outputs[i], *std::move(out[i]), arrival->is_constant);
+    values_.put_all(node, computed(node, call, *arrival, run_options_.jobs), arrival->is_constant);
   }
 
   void judge(const GraphNode& node, const Call& call, const Arrival& arrival, const std::vector<Tensor>& outputs) {

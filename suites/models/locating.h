@@ -13,7 +13,7 @@
 
 namespace assay::suites {
 
-// What of a model has to be run for a node to be wrong.
+// Says what of a model has to be run for a node to be wrong.
 enum class Scope {
   alone,     // the node, on the same data
   in_model,  // the model, though what arrives at the node is shown beside its outputs

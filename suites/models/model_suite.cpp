@@ -6,7 +6,6 @@
 #include "suites/campaign/errors.h"
 #include "suites/campaign/provenance.h"
 #include "suites/text/printable.h"
-#include "suites/workers/vector_folder.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -123,8 +122,9 @@ Int longest_list(const Arrival& arrival, const Definition& definition) {
 // Goes through a model from its inputs to its outputs, by our own kernels, and shows each node with what arrives at it,
 // or why that is not known. Behind a node that is not worked out, data are drawn.
 template <class See>
-void evaluate(const GraphModel& graph, const ModelSource& source, int threads, See&& see) {
-  LiveValues values(graph, source);
+void evaluate(const ModelFile& file, const ModelSource& source, int threads, See&& see) {
+  const GraphModel& graph = file.graph;
+  LiveValues values(file, source);
   for (std::size_t at = 0; at < graph.nodes.size(); ++at) {
     const GraphNode& node = graph.nodes[at];
     Result<Arrival> arrival = node.definition ? arrive(node, values.all()) : Error{node.because};
@@ -140,8 +140,7 @@ void evaluate(const GraphModel& graph, const ModelSource& source, int threads, S
       for (std::size_t i = 0; i < out.size(); ++i)
         if (const auto type = graph.types.find(node.outputs[i]); type != graph.types.end() && fits_memory(type->second))
           out[i] = drawn(type->second, at + 1);
-    for (std::size_t i = 0; i < node.outputs.size() && i < out.size(); ++i)
-      if (out[i]) values.put(node.outputs[i], *std::move(out[i]), because.empty() && arrival->is_constant);
+    values.put_all(node, std::move(out), because.empty() && arrival->is_constant);
     values.end_at(at);
   }
 }
@@ -263,7 +262,7 @@ ModelSuite suite_of(const ModelSource& source, const Selection& selection, std::
   const ModelFile file = read_model(source);
   Planner planner(fs::path(source.file).filename().string(), selection, seed);
   WindowCutter cutter(file.graph);
-  evaluate(file.graph, source, threads, [&](const GraphNode& node, const Arrival* arrival, const std::string& because) {
+  evaluate(file, source, threads, [&](const GraphNode& node, const Arrival* arrival, const std::string& because) {
     planner.add(node, arrival, because);
     if (!arrival || !selection.admits(*node.definition, DType::f32)) return;
     std::vector<WindowOperand> operands;
@@ -278,7 +277,7 @@ ModelSuite suite_of(const ModelSource& source, const Selection& selection, std::
 
 void store_data(const ModelSource& source, int threads) {
   const ModelFile file = read_model(source);
-  evaluate(file.graph, source, threads, [](const GraphNode&, const Arrival* arrival, const std::string&) {
+  evaluate(file, source, threads, [](const GraphNode&, const Arrival* arrival, const std::string&) {
     for (std::size_t i = 0; arrival && i < arrival->operands.size(); ++i)
       if (const ModelValue* value = arrival->operands[i]; value && value->tensor.dtype() != DType::string)
         store(value->tensor);

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <span>
 
 namespace assay::suites {
 namespace {
@@ -43,15 +45,15 @@ Tensor moved(Tensor tensor, std::uint64_t seed) {
         each = T(value + sign(i++) * step_of(value, largest, share));
       }
     });
-  } else if (tensor.dtype() == DType::u8) {
-    Int i = 0;
-    for (auto& each : tensor.as<std::uint8_t>())
-      each = static_cast<std::uint8_t>(std::clamp(each + static_cast<int>(sign(i++)), 0, 255));
-  } else if (tensor.dtype() == DType::i8) {
-    Int i = 0;
-    for (auto& each : tensor.as<std::int8_t>())
-      each = static_cast<std::int8_t>(std::clamp(each + static_cast<int>(sign(i++)), -128, 127));
   }
+  const auto step_codes = [&]<class T>(std::span<T> codes) {
+    Int i = 0;
+    for (T& each : codes)
+      each = static_cast<T>(std::clamp<int>(each + static_cast<int>(sign(i++)), std::numeric_limits<T>::min(),
+                                            std::numeric_limits<T>::max()));
+  };
+  if (tensor.dtype() == DType::u8) step_codes(tensor.as<std::uint8_t>());
+  if (tensor.dtype() == DType::i8) step_codes(tensor.as<std::int8_t>());
   return tensor;
 }
 
@@ -103,7 +105,7 @@ bool may_be_rounding(const GraphNode& node, const Call& call, const Arrival& arr
     std::vector<Tensor> others;
     for (const Values& each : moved)
       if (each[i] && each[i]->type() == right[i]->type()) others.push_back(*each[i]);
-    // Where the extents of an output depend on the data, nothing is compared.
+    // Compares nothing where the extents of an output depend on the data.
     if (others.size() == turns && !may_be_rounding(got[k], *right[i], others)) return false;
     ++k;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rounding may do to the outputs of a node where nobody sees what arrives there.
+// Tells what rounding may do to the outputs of a node where nobody sees what arrives there.
 #pragma once
 
 #include "suites/models/evaluation.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay locate: says at which node of a model a backend begins to be wrong.
 #include "reference/case_view.h"
-#include "suites/campaign/case_runner.h"
 #include "suites/models/locating.h"
-#include "suites/text/printable.h"
 #include "suites/triage/account.h"
 #include "suites/triage/finding_folder.h"
 #include "tools/verbs/circumstances.h"
@@ -11,7 +9,6 @@
 #include "tools/verbs/progress.h"
 #include "tools/verbs/subject.h"
 #include "tools/verbs/verbs.h"
-#include "tools/verbs/words.h"
 
 #include <CLI/CLI.hpp>
 
@@ -37,9 +34,8 @@ std::string words_of(const suites::LocatedNode& located) {
     case suites::Scope::in_model:
       return "right alone; wrong in the model, by what arrives there in the same run; " + cure;
     case suites::Scope::unseen:
-      return "right alone, and where what arrives there is shown; wrong where it is not, as where nodes are computed "
-             "as "
-             "one; " +
+      return "right alone, and where what arrives there is shown; wrong where it is not, as where nodes are "
+             "computed as one; " +
              cure;
   }
   throw BrokenPromise("a scope without words");

@@ -124,7 +124,7 @@ const Tensor* output_of(const Outcome& outcome, std::size_t set, std::size_t out
   return set < outcome.sets.size() && output < outcome.sets[set].size() ? &outcome.sets[set][output] : nullptr;
 }
 
-// As they are judged: in the light of what came back where elements are right or wrong together.
+// Works the answers out as they are judged: in the light of what came back where elements are right or wrong together.
 oracles::Answers answers_to(const Replayed& r, std::size_t set) {
   const oracles::Oracle& oracle = oracles::oracle_of(r.case_run.call.definition().version);
   oracles::Answers answers =
