@@ -169,8 +169,10 @@ std::string encoded(const Tensor& tensor, std::string_view name) {
 
 // Protobuf writes fields in order, but promises the same bytes for the same message only when told to.
 std::string bytes_of(const google::protobuf::MessageLite& message) {
-  if (message.ByteSizeLong() > INT_MAX) too_large();
+  const std::size_t size = message.ByteSizeLong();
+  if (size > INT_MAX) too_large();
   std::string bytes;
+  bytes.reserve(size);  // else it doubles, to twice what is needed
   {
     google::protobuf::io::StringOutputStream sink(&bytes);
     google::protobuf::io::CodedOutputStream stream(&sink);

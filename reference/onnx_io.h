@@ -73,12 +73,19 @@ struct NodeName {
 };
 Result<std::vector<NodeName>> node_names(std::string_view model);
 
+// Names what stands in an attribute of an If, a Loop or a Scan.
+struct GraphBody {
+  std::string attribute, name;               // "then_branch", "if1/then_branch"
+  std::vector<std::string> inputs, outputs;  // names of values, as the nodes of the model have them
+  std::size_t first = 0, last = 0;           // its nodes, those of bodies within included: [first, last) of the model's
+};
+
 // Holds one node of a model of many: as `Served`, but for its inputs, whose types are what arrives.
 struct GraphNode {
   std::string name, op;                      // as written: "conv1", "Conv", "com.microsoft:NhwcConv"
   std::vector<std::string> inputs, outputs;  // names of values, "" where left out
   std::string body = {};                     // "loop/body" where it stands in a body; empty: in the model itself
-  std::vector<std::string> branches[2];      // of an If: what its else_branch and its then_branch give
+  std::vector<GraphBody> bodies = {};
   int opset = 0;
   const Definition* definition = nullptr;
   Node node;            // attributes, inputs that are left out, and the outputs that are asked for
@@ -88,10 +95,7 @@ struct GraphNode {
 struct GraphModel {
   std::vector<std::pair<std::string, TensorType>> inputs;  // that have no initializer; every extent is known
   std::map<std::string, Tensor> initializers;
-  std::map<std::string, Tensor> first_turn;  // what a Loop gives its body first: turn 0, and that it goes on
-  std::vector<std::pair<std::string, TensorType>> slices;  // what a Scan gives its body
-  // Each behind those it needs, and those of its bodies. What a Loop carries is in its body what goes in.
-  std::vector<GraphNode> nodes;
+  std::vector<GraphNode> nodes;      // each behind those it needs, and those of its bodies
   std::vector<std::string> outputs;  // names of values
   // Holds types of values, where ONNX's inference, which goes on behind what it cannot tell, knows every extent.
   std::map<std::string, TensorType> types;
@@ -111,7 +115,9 @@ Result<GraphModel> read_graph(std::string_view model, const std::filesystem::pat
 // extents of inputs settled.
 Result<std::string> settled_model(std::string_view model, const std::filesystem::path& folder, const Extents& extents);
 // Has such a model give these values as well, behind its own outputs, in their order; those it gives already stay where
-// they are.
+// they are. Of a value in a body all turns are given, along a first axis for each Loop and Scan around it; where the
+// branch of an If is not taken, a tensor of the shape `of_no_branch`.
+inline const Shape of_no_branch{0, 1, 0, 1, 0};
 std::string model_giving(std::string_view settled, const std::vector<std::string>& values);
 
 // Every operator version in the registry of the package, deprecated ones included, by name and version.

@@ -322,6 +322,11 @@ void define(const onnx::ModelProto& model, const onnx::NodeProto& proto, GraphNo
   into.definition = &definition;
 }
 
+// Calls a node as GraphNode has it.
+std::string name_of(const onnx::NodeProto& node, int at) {
+  return node.name().empty() ? node.op_type() + "_" + std::to_string(at) : node.name();
+}
+
 // Reads the nodes of a model, those of a body in front of the node that has it. Values of a body are called after it,
 // so that each has a name of its own.
 class NodeReader {
@@ -363,13 +368,14 @@ class NodeReader {
     GraphNode node;
     node.body = body;
     node.op = domain.empty() ? proto.op_type() : domain + ":" + proto.op_type();
-    node.name = prefix + (proto.name().empty() ? proto.op_type() + "_" + std::to_string(at) : proto.name());
+    node.name = prefix + name_of(proto, at);
     for (const std::string& input : proto.input()) node.inputs.push_back(called(input, names));
     for (const std::string& output : proto.output()) {
       node.outputs.push_back(output.empty() ? "" : prefix + output);
       if (!output.empty()) names[output] = node.outputs.back();
     }
     try {
+      if (node.op == "Scan" && opset_of(model_, domain) >= 9) read_cuts(proto, node);
       define(model_, proto, node);
     } catch (const InputError& error) {
       node.because = error.what();
@@ -379,27 +385,26 @@ class NodeReader {
     into_.nodes.push_back(std::move(node));
   }
 
-  void add_body(onnx::AttributeProto& attribute, GraphNode& node, Names names) {
-    onnx::GraphProto& graph = *attribute.mutable_g();
-    const std::string body = node.name + "/" + attribute.name();
-    for (int i = 0; i < graph.input_size(); ++i) {
-      const std::string& name = graph.input(i).name();
-      const std::string own = names[name] = body + "/" + name;
-      if (node.op == "Loop" && i < 2)
-        into_.first_turn.emplace(own, i == 0 ? Tensor(TensorType{DType::i64, {}}) : truth());
-      else if (node.op == "Loop" && static_cast<std::size_t>(i) < node.inputs.size())
-        names[name] = node.inputs[static_cast<std::size_t>(i)];  // what is carried into the first turn
-      else if (const auto type = known_type(graph.input(i)))
-        into_.slices.emplace_back(own, *type);
-    }
-    std::vector<std::string> given = read(graph, body, std::move(names));
-    if (node.op == "If") node.branches[attribute.name() == "then_branch"] = std::move(given);
+  // Reads how a Scan cuts its inputs; of before version 9 they lie otherwise.
+  static void read_cuts(const onnx::NodeProto& proto, GraphNode& node) {
+    for (const onnx::AttributeProto& each : proto.attribute())
+      if (!each.has_g()) node.node.attributes[each.name()] = value_of(each);
   }
 
-  static Tensor truth() {
-    Tensor tensor(TensorType{DType::boolean, {}});
-    tensor.as<Bool>()[0] = Bool(true);
-    return tensor;
+  void add_body(onnx::AttributeProto& attribute, GraphNode& node, Names names) {
+    onnx::GraphProto& graph = *attribute.mutable_g();
+    GraphBody body{attribute.name(), node.name + "/" + attribute.name(), {}, {}, into_.nodes.size()};
+    for (const onnx::ValueInfoProto& input : graph.input()) {
+      body.inputs.push_back(names[input.name()] = body.name + "/" + input.name());
+      // What goes into the first turn tells of a type that the body leaves open.
+      const std::size_t at = body.inputs.size() - 1;
+      const auto outer = into_.types.find(node.op == "Loop" && at < node.inputs.size() ? node.inputs[at] : "");
+      if (at > 1 && outer != into_.types.end() && !known_type(input))
+        into_.types.emplace(body.inputs.back(), outer->second);
+    }
+    body.outputs = read(graph, body.name, std::move(names));
+    body.last = into_.nodes.size();
+    node.bodies.push_back(std::move(body));
   }
 
   onnx::ModelProto& model_;
@@ -412,8 +417,8 @@ void expect_order(const GraphModel& graph) {
   std::set<std::string> known{""};
   for (const auto& [name, type] : graph.inputs) known.insert(name);
   for (const auto& [name, tensor] : graph.initializers) known.insert(name);
-  for (const auto& [name, tensor] : graph.first_turn) known.insert(name);
-  for (const auto& [name, type] : graph.slices) known.insert(name);
+  for (const GraphNode& node : graph.nodes)
+    for (const GraphBody& body : node.bodies) known.insert(body.inputs.begin(), body.inputs.end());
   for (const GraphNode& node : graph.nodes) {
     for (const std::string& input : node.inputs)
       if (!known.contains(input))
@@ -448,6 +453,86 @@ void take_in_all(onnx::GraphProto& graph, const std::filesystem::path& folder, L
       if (attribute.has_g()) take_in_all(*attribute.mutable_g(), folder, large);
       if (attribute.has_t()) take(*attribute.mutable_t(), false);
     }
+}
+
+// Finds what is said of a value; nothing where it is neither an input nor of a type that has been inferred.
+std::optional<onnx::TypeProto> stated_type(const onnx::GraphProto& graph, const std::string& value) {
+  for (const auto* list : {&graph.value_info(), &graph.input(), &graph.output()})
+    for (const onnx::ValueInfoProto& info : *list)
+      if (info.name() == value && info.has_type()) return info.type();
+  return std::nullopt;
+}
+
+bool has_value(const onnx::GraphProto& graph, const std::string& value) {
+  const auto is_it = [&](const auto& info) { return info.name() == value; };
+  return std::ranges::any_of(graph.input(), is_it) || std::ranges::any_of(graph.node(), [&](const auto& node) {
+           return std::ranges::find(node.output(), value) != node.output().end();
+         });
+}
+
+// Adds an output of a body, of any shape.
+void add_output(onnx::GraphProto& body, const std::string& name, std::int32_t type) {
+  onnx::ValueInfoProto& output = *body.add_output();
+  output.set_name(name);
+  output.mutable_type()->mutable_tensor_type()->set_elem_type(type);
+}
+
+// Has a node pass on the last output of one of its bodies, of which the others know nothing yet.
+void pass_on(onnx::NodeProto& node, const onnx::AttributeProto& of, const std::string& name) {
+  const onnx::GraphProto& body = of.g();
+  const std::string& inner = body.output().rbegin()->name();
+  const std::int32_t type = body.output().rbegin()->type().tensor_type().elem_type();
+  for (onnx::AttributeProto& each : *node.mutable_attribute()) {
+    if (each.name() == "scan_output_axes" || each.name() == "scan_output_directions") each.add_ints(0);
+    if (node.op_type() != "If" || !each.has_g() || each.name() == of.name()) continue;
+    onnx::NodeProto& nothing = *each.mutable_g()->add_node();
+    nothing.set_op_type("Constant");
+    nothing.add_output(inner);
+    onnx::AttributeProto& value = *nothing.add_attribute();
+    value.set_name("value");
+    value.set_type(onnx::AttributeProto::TENSOR);
+    value.mutable_t()->set_data_type(type);
+    for (const Int extent : of_no_branch) value.mutable_t()->add_dims(extent);
+    add_output(*each.mutable_g(), inner, type);
+  }
+  const int before = body.output_size() - (node.op_type() == "Loop" ? 2 : 1);  // its condition is no output of a Loop
+  while (node.output_size() < before) node.add_output(name + "#" + std::to_string(node.output_size()));
+  node.add_output(name);
+}
+
+// Has a graph give one of its values, or of the bodies within, as its last output, under a name that nothing has.
+// `prefix`: what GraphModel puts before the names of its values. Tells whether it has that value.
+bool give(onnx::GraphProto& graph, const std::string& prefix, const std::string& value, const std::string& name) {
+  const std::string own = value.starts_with(prefix) ? value.substr(prefix.size()) : "";
+  const bool is_body = !prefix.empty();
+  if (!own.empty() && has_value(graph, own)) {
+    const std::optional<onnx::TypeProto> type = stated_type(graph, own);
+    if (is_body) {
+      onnx::NodeProto& copy = *graph.add_node();
+      copy.set_op_type("Identity");
+      copy.add_input(own);
+      copy.add_output(name);
+      add_output(graph, name, type ? type->tensor_type().elem_type() : onnx::TensorProto::FLOAT);
+    } else if (std::ranges::none_of(graph.output(), [&](const auto& info) { return info.name() == own; })) {
+      onnx::ValueInfoProto& added = *graph.add_output();
+      added.set_name(own);
+      if (type) *added.mutable_type() = *type;
+    }
+    return true;
+  }
+  for (int at = 0; at < graph.node_size(); ++at) {
+    onnx::NodeProto& node = *graph.mutable_node(at);
+    for (int which = 0; which < node.attribute_size(); ++which) {
+      onnx::AttributeProto& attribute = *node.mutable_attribute(which);
+      const std::string inner = prefix + name_of(node, at) + "/" + attribute.name() + "/";
+      if (!attribute.has_g() || !value.starts_with(inner)) continue;
+      if (!give(*attribute.mutable_g(), inner, value, name + "'")) continue;
+      pass_on(node, attribute, name);
+      add_output(graph, name, attribute.g().output().rbegin()->type().tensor_type().elem_type());
+      return true;
+    }
+  }
+  return false;
 }
 
 GraphModel graph_of(onnx::ModelProto model, const std::filesystem::path& folder, const Extents& extents) {
@@ -486,15 +571,7 @@ Result<std::string> settled_model(std::string_view bytes, const std::filesystem:
 
 std::string model_giving(std::string_view settled, const std::vector<std::string>& values) {
   auto model = message_of<onnx::ModelProto>(settled, "ModelProto");
-  onnx::GraphProto& graph = *model.mutable_graph();
-  for (const std::string& value : values) {
-    const auto is_it = [&](const onnx::ValueInfoProto& info) { return info.name() == value; };
-    if (std::ranges::any_of(graph.output(), is_it)) continue;
-    onnx::ValueInfoProto& added = *graph.add_output();
-    if (const auto known = std::ranges::find_if(graph.value_info(), is_it); known != graph.value_info().end())
-      added = *known;
-    added.set_name(value);
-  }
+  for (const std::string& value : values) give(*model.mutable_graph(), "", value, value);
   return model.SerializeAsString();
 }
 

@@ -98,21 +98,28 @@ class ProductAnswer final : public Answer {
   }
 
   // Every matrix is a group of its own: rows of A are the cells of a plane, the inner axis its channels, columns of B
-  // the maps. None where anything is added or scaled.
+  // the maps, C their bias. None where anything is scaled, or added to an element alone.
   std::optional<FilterResult> screen(const Tensor& got, const FilterOptions& how) const override {
-    if (!is_float(dtype_) || c_ || !is_one(alpha_)) return std::nullopt;
-    if (!written_out_) write_out();
+    if (!is_float(dtype_) || !is_one(alpha_) || !is_one(beta_) || (c_ && !is_alike_in_rows(c_->shape())))
+      return std::nullopt;
     const Int rows = meeting_.rows(), columns = meeting_.columns(), depth = meeting_.depth();
+    if (rows == 0 || columns == 0) return std::nullopt;
+    const Tensor a = lined_up(a_.tensor(), rows, [&](Int i) { return meeting_.of_a(i * columns); });
+    const Tensor b = lined_up(b_.tensor(), columns, [&](Int i) {
+      return meeting_.of_b(i / columns * rows * columns + i % columns);
+    });
     Sums sums;
     sums.sweep = {.tracks = {{.in = rows, .windows = rows}},
                   .groups = meeting_.batch(),
                   .depth = depth,
                   .maps = columns,
-                  .x = &*written_out_,
+                  .x = &a,
                   .from = {.channel = 1, .cell = {depth}, .group = rows * depth - depth},
-                  .weights = Weights(weights_),
+                  .weights = Weights(b),
                   .bias = {},
                   .pairs = dtype_ == DType::f64};
+    const std::vector<double> c = c_ ? doubles(c_->tensor()) : std::vector<double>{};
+    for (Int j = 0; c_ && j < columns; ++j) sums.sweep.bias.push_back(c[static_cast<std::size_t>(cell_of_c(j))]);
     sums.to = {.channel = 1, .cell = {columns}, .group = rows * columns - columns};
     return oracles::screen(std::move(sums), got, how);
   }
@@ -184,26 +191,30 @@ class ProductAnswer final : public Answer {
     return out;
   }
 
-  // A with a matrix for each of the output, row by row, and the columns of B one after the other.
-  void write_out() const {
-    const Int rows = meeting_.rows(), columns = meeting_.columns(), depth = meeting_.depth();
-    written_out_.emplace(TensorType{dtype_, {meeting_.batch(), rows, depth}});
-    weights_.resize(static_cast<std::size_t>(meeting_.batch() * columns * depth));
+  // Tells whether C has one number per column.
+  bool is_alike_in_rows(const Shape& c) const {
+    return meeting_.batch() == 1 && (c.size() < 2 || volume(c) == c.back());
+  }
+
+  // Returns the rows of A or the columns of B of every matrix of the output, one behind the other: the operand itself
+  // where they lie so.
+  template <class F>
+  Tensor lined_up(const Tensor& of, Int lines_of_matrix, F&& line_at) const {
+    constexpr Int block = 64;  // of terms: as many rows of a matrix stay in the first cache
+    const Int depth = meeting_.depth();
+    std::vector<MatrixLine> lines;
+    for (Int i = 0; i < meeting_.batch() * lines_of_matrix; ++i) lines.push_back(line_at(i));
+    if (std::ssize(lines) * depth == of.elements() && (lines.empty() || lines[0].step == 1)) return of;
+    Tensor out(TensorType{dtype_, {std::ssize(lines), depth}});
     for_float(dtype_, [&]<class T>() {
-      const std::span<const T> a = a_.tensor().as<T>(), b = b_.tensor().as<T>();
-      const std::span<T> to = written_out_->as<T>();
-      for (Int matrix = 0; rows > 0 && columns > 0 && matrix < meeting_.batch(); ++matrix) {
-        const Int first = matrix * rows * columns;
-        for (Int i = 0; i < rows; ++i)
-          for (Int k = 0; k < depth; ++k)
-            to[static_cast<std::size_t>((matrix * rows + i) * depth + k)] =
-                a[static_cast<std::size_t>(meeting_.of_a(first + i * columns).at(k))];
-        for (Int j = 0; j < columns; ++j)
-          for (Int k = 0; k < depth; ++k)
-            weights_[static_cast<std::size_t>((matrix * columns + j) * depth + k)] =
-                static_cast<double>(b[static_cast<std::size_t>(meeting_.of_b(first + j).at(k))]);
-      }
+      const T* const from = of.as<T>().data();
+      T* const to = out.as<T>().data();
+      for (Int first = 0; first < depth; first += block)
+        for (std::size_t i = 0; i < lines.size(); ++i)
+          for (Int k = first; k < std::min(depth, first + block); ++k)
+            to[static_cast<Int>(i) * depth + k] = from[lines[i].at(k)];
     });
+    return out;
   }
 
   DType dtype_;
@@ -213,8 +224,6 @@ class ProductAnswer final : public Answer {
   Cells a_, b_;
   std::optional<Cells> c_;
   Scalar alpha_, beta_;
-  mutable std::optional<Tensor> written_out_;
-  mutable std::vector<double> weights_;
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ namespace {
 
 constexpr Int some_taps = 1;       // of one channel; they mostly tell how fine the products of a window are
 constexpr Int most_cells = 40000;  // of one packed tile: with both kinds of numbers it stays in the second cache
+constexpr Int most_weights = Int{1} << 22;  // that are packed at once
 
 ASSAY_WIDE void widen_floats(const float* from, Int count, double* wide, float* size) {
   for (Int i = 0; i < count; ++i) wide[i] = static_cast<double>(from[i]);
@@ -142,10 +143,11 @@ class ConvTiles final : public TileDetails {
   }
 
  private:
-  // At once where several pieces need them; else block by block when its time has come.
+  // At once where several pieces need them and they are few; else block by block when its time has come.
   void pack_weights() {
-    packs_late_ = what_.batch * plane_ <= count_;
-    const Int rows = packs_late_ ? 4 : what_.groups * what_.maps;
+    const Int all = what_.groups * what_.maps;
+    packs_late_ = what_.batch * plane_ <= count_ || all * terms_ > most_weights;
+    const Int rows = packs_late_ ? 4 : all;
     weights_.resize(static_cast<std::size_t>(rows * terms_));
     if (packs_sizes()) weight_sizes_.resize(weights_.size());
     if (whole_ || levels_) weight_words_.resize(static_cast<std::size_t>(rows * words_));

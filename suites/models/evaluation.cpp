@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/models/evaluation.h"
 
+#include "reference/bodies.h"
 #include "suites/campaign/provenance.h"
 #include "suites/text/printable.h"
 #include "suites/workers/vector_folder.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 
 namespace assay::suites {
@@ -84,9 +85,6 @@ ModelValues first_values(const ModelFile& file, const ModelSource& source) {
   const GraphModel& graph = file.graph;
   ModelValues values;
   for (const auto& [name, tensor] : graph.initializers) values[name] = {tensor, true};
-  for (const auto& [name, tensor] : graph.first_turn) values[name] = {tensor, false};
-  for (const auto& [name, type] : graph.slices)
-    if (fits_memory(type)) values[name] = {drawn(type, values.size()), false};
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     const auto& [name, type] = graph.inputs[i];
     const std::optional<Tensor> given = file.given.empty() ? std::nullopt : file.given[i];
@@ -139,28 +137,26 @@ Values computed(const GraphNode& node, const Call& call, const Arrival& arrival,
   return node.definition->fast ? node.definition->fast(call, in, threads) : node.definition->kernel(call, in);
 }
 
-std::array<const std::vector<std::string>*, 3> taken_by(const GraphNode& node) {
-  return {&node.inputs, &node.branches[0], &node.branches[1]};
-}
-
-bool LiveValues::put_branch(const GraphNode& node) {
-  if (node.op != "If" || node.inputs.empty()) return false;
-  const auto found = values_.find(node.inputs.front());
-  if (found == values_.end()) return false;
-  const Tensor& condition = found->second.tensor;
-  if (condition.dtype() != DType::boolean || condition.elements() != 1) return false;
-  const std::vector<std::string>& branch = node.branches[condition.as<Bool>()[0] ? 1 : 0];
-  for (std::size_t i = 0; i < branch.size() && i < node.outputs.size(); ++i)
-    if (const auto given = values_.find(branch[i]); given != values_.end())
-      put(node.outputs[i], Tensor(given->second.tensor), false);
-  return true;
+std::vector<std::string> taken_by(const GraphNode& node) {
+  std::vector<std::string> all = node.inputs;
+  for (const GraphBody& body : node.bodies) std::ranges::copy(body.outputs, std::back_inserter(all));
+  return all;
 }
 
 LiveValues::LiveValues(const ModelFile& file, const ModelSource& source)
-    : graph_(file.graph), values_(first_values(file, source)) {
-  for (std::size_t at = 0; at < graph_.nodes.size(); ++at)
-    for (const auto* const taken : taken_by(graph_.nodes[at]))
-      for (const std::string& value : *taken) last_use_[value] = at;
+    : graph_(file.graph), values_(first_values(file, source)), last_used_by_(graph_.nodes.size()) {
+  for (std::size_t at = 0; at < graph_.nodes.size(); ++at) {
+    for (const std::string& value : taken_by(graph_.nodes[at])) last_use_[value] = at;
+    // Its turns take once more what the nodes of a body take.
+    for (const GraphBody& body : graph_.nodes[at].bodies)
+      for (std::size_t inner = body.first; inner < body.last; ++inner)
+        for (const std::string& value : taken_by(graph_.nodes[inner])) last_use_[value] = at;
+  }
+  for (const auto& [value, at] : last_use_)
+    if (!graph_.initializers.contains(value)) last_used_by_[at].push_back(value);
+  // The outer one first, where the first node of a body is that of a body within.
+  for (std::size_t at = graph_.nodes.size(); at-- > 0;)
+    for (const GraphBody& body : graph_.nodes[at].bodies) beginning_.emplace(body.first, Beginning{&graph_.nodes[at], &body});
 }
 
 void LiveValues::put(const std::string& name, Tensor tensor, bool is_constant) {
@@ -172,10 +168,61 @@ void LiveValues::put_all(const GraphNode& node, Values out, bool is_constant) {
     if (out[i]) put(node.outputs[i], *std::move(out[i]), is_constant);
 }
 
+std::vector<LiveValues::Beginning> LiveValues::beginning_at(std::size_t node) const {
+  std::vector<Beginning> all;
+  for (auto [it, end] = beginning_.equal_range(node); it != end; ++it) all.push_back(it->second);
+  return all;
+}
+
+void LiveValues::begin_at(std::size_t node) {
+  for (const auto& [owner, body] : beginning_at(node))
+    for (std::size_t i = 0; i < body->inputs.size(); ++i) {
+      const auto operand = values_.find(i < owner->inputs.size() ? owner->inputs[i] : "");
+      Result<Tensor> first = goes_in(*owner, i, 0, operand == values_.end() ? nullptr : &operand->second.tensor);
+      const auto type = graph_.types.find(body->inputs[i]);
+      if (first)
+        put(body->inputs[i], *std::move(first), false);
+      else if (type != graph_.types.end() && fits_memory(type->second))
+        put(body->inputs[i], drawn(type->second, node + i + 1), false);
+    }
+}
+
+bool LiveValues::put_branch(const GraphNode& node) {
+  const auto found = values_.find(node.inputs.empty() ? "" : node.inputs.front());
+  if (found == values_.end()) return false;
+  const Tensor& condition = found->second.tensor;
+  if (condition.dtype() != DType::boolean || condition.elements() != 1) return false;
+  const auto taken = std::ranges::find(node.bodies, condition.as<Bool>()[0] ? "then_branch" : "else_branch",
+                                       &GraphBody::attribute);
+  for (std::size_t i = 0; taken != node.bodies.end() && i < taken->outputs.size() && i < node.outputs.size(); ++i)
+    if (const auto given = values_.find(taken->outputs[i]); given != values_.end())
+      put(node.outputs[i], Tensor(given->second.tensor), false);
+  return true;
+}
+
+bool LiveValues::put_bodies(std::size_t node, int threads) {
+  const GraphNode& owner = graph_.nodes[node];
+  if (owner.op == "If") return put_branch(owner);  // its branches have been worked out
+  BodyRunner::Named named;
+  for (const auto& [name, value] : values_) named.emplace(name, value.tensor);
+  BodyRunner runner(graph_, [&](std::size_t inner, const BodyRunner::Named& values) -> Result<Values> {
+    const GraphNode& it = graph_.nodes[inner];
+    ModelValues taken;
+    for (const std::string& input : it.inputs)
+      if (const auto found = values.find(input); found != values.end()) taken[input] = {found->second, false};
+    const Result<Arrival> arrival = arrive(it, taken);
+    if (!arrival) return Error{arrival.error()};
+    const Call call(*it.definition, arrival->node);
+    if (std::string obstacle = obstacle_of(call); !obstacle.empty()) return Error{std::move(obstacle)};
+    return computed(it, call, *arrival, threads);
+  });
+  Result<Values> given = runner.run(node, named);
+  if (given) put_all(owner, *std::move(given), false);
+  return static_cast<bool>(given);
+}
+
 void LiveValues::end_at(std::size_t node) {
-  for (const auto* const taken : taken_by(graph_.nodes[node]))
-    for (const std::string& value : *taken)
-      if (last_use_.at(value) == node && !graph_.initializers.contains(value)) values_.erase(value);
+  for (const std::string& value : last_used_by_[node]) values_.erase(value);
 }
 
 }  // namespace assay::suites

@@ -4,7 +4,6 @@
 
 #include "reference/onnx_io.h"
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -65,8 +64,8 @@ Values computed(const GraphNode& node, const Call& call, const Arrival& arrival,
 Tensor drawn(const TensorType& type, std::uint64_t seed);
 bool fits_memory(const TensorType& type);
 
-// Names the values that a node takes: its inputs, and of an If what the branches give.
-std::array<const std::vector<std::string>*, 3> taken_by(const GraphNode& node);
+// Names the values that a node takes: its inputs, and what its bodies give.
+std::vector<std::string> taken_by(const GraphNode& node);
 
 // Keeps values as long as a node that is still to come takes them.
 class LiveValues {
@@ -76,15 +75,29 @@ class LiveValues {
   const ModelValues& all() const { return values_; }
   void put(const std::string& name, Tensor tensor, bool is_constant);
   void put_all(const GraphNode& node, Values out, bool is_constant);
-  // Puts what is known of what an If gives, where its condition is known; tells whether it is.
-  bool put_branch(const GraphNode& node);
+  // A body and the node that has it.
+  struct Beginning {
+    const GraphNode* owner;
+    const GraphBody* body;
+  };
+  // Finds the bodies whose first node this is, the outer ones first.
+  std::vector<Beginning> beginning_at(std::size_t node) const;
+  // Puts what goes into their first turn; drawn where it is not known.
+  void begin_at(std::size_t node);
+  // Puts what a node that has bodies gives: of an If what is known of the branch that is taken, of a Loop and a Scan
+  // what all their turns come to. Tells whether it is known.
+  bool put_bodies(std::size_t node, int threads);
   // Ends those that no node behind this one takes; initializers stay.
   void end_at(std::size_t node);
 
  private:
+  bool put_branch(const GraphNode& node);
+
   const GraphModel& graph_;
   ModelValues values_;
   std::map<std::string, std::size_t> last_use_;
+  std::vector<std::vector<std::string>> last_used_by_;  // by node
+  std::multimap<std::size_t, Beginning> beginning_;     // by node
 };
 
 }  // namespace assay::suites

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/models/locating.h"
 
+#include "oracles/exact/operands.h"
 #include "oracles/judging/judge.h"
+#include "reference/bodies.h"
 #include "reference/sequence.h"
 #include "suites/campaign/signature.h"
 #include "suites/graphs/graph_campaign.h"
@@ -26,6 +28,8 @@ std::vector<std::string> named(const std::vector<std::string>& values) {
   return all;
 }
 
+constexpr Int most_turns = 8;  // that are looked at from either end
+
 // Moves every element to the next place, the last to the first: other data of the same kind.
 Tensor turned(const Tensor& tensor) {
   Tensor other = tensor;
@@ -39,7 +43,7 @@ Tensor turned(const Tensor& tensor) {
 class Locator {
  public:
   Locator(const ModelSource& source, WorkerPool& pool, const RunOptions& run_options)
-      : file_(read_model(source)), pool_(pool), run_options_(run_options), values_(file_, source) {
+      : file_(read_model(source)), pool_(pool), run_options_(run_options), values_(file_, source), turn_axes_(turn_axes(file_.graph)) {
     const Result<std::string> bytes = file_contents(source.file, most_message);
     if (!bytes) throw InputError(bytes.error());
     Result<std::string> settled =
@@ -78,10 +82,10 @@ class Locator {
     submit();
     for (std::size_t at = 0; at < progress.total && !(run_options_.stop && *run_options_.stop); ++at) {
       const GraphNode& node = file_.graph.nodes[at];
+      for (const auto& [owner, body] : values_.beginning_at(at)) look_into(*body);
       if (!is_shown(node)) {
         work_out(node);
-        if (!node.body.empty() && !node.inputs.empty())
-          location_.not_judged.push_back(described(node, "it stands in the body of another node, which shows nothing"));
+        if (!node.inputs.empty()) location_.not_judged.push_back(described(node, "its body shows no values"));
       } else {
         // The backend is at the next node while this one is judged.
         const Outcome outcome = backend.answer();
@@ -105,8 +109,22 @@ class Locator {
     return request;
   }
 
-  // Tells whether a node takes something in, and its outputs are values of the model itself.
-  static bool is_shown(const GraphNode& node) { return !node.inputs.empty() && node.body.empty(); }
+  // Tells whether a node takes something in, and its outputs can be shown.
+  bool is_shown(const GraphNode& node) const { return !node.inputs.empty() && turn_axes_.contains(node.body); }
+
+  // Notes what goes into the turns of a body.
+  void look_into(const GraphBody& body) {
+    const auto turns = turn_axes_.find(body.name);
+    if (body.inputs.empty() || turns == turn_axes_.end()) return;
+    const auto got = taken(pool_.second(0).run(showing(body.inputs)), body.inputs, body.inputs);
+    for (std::size_t i = 0; got && i < body.inputs.size(); ++i) put(body.inputs[i], (*got)[i], false, turns->second);
+  }
+
+  // Notes a value, all turns of it where it is one of a body.
+  void put(const std::string& name, const Tensor& tensor, bool is_constant, std::size_t turn_axes) {
+    values_.put(name, tensor, is_constant);
+    if (turn_axes > 0) in_turns_[name] = turn_axes;
+  }
 
   // Throws InputError in the backend's words.
   void expect_runs() {
@@ -140,39 +158,98 @@ class Locator {
                           judgement_of(run_options_.level, pool_.describe().arithmetic));
   }
 
+  // What a node gives in one turn of the bodies that it stands in, and what arrives there.
+  struct Turn {
+    std::string number;  // "" of a node of the model itself
+    Call call;
+    Arrival arrival;
+    std::vector<Tensor> outputs;
+  };
+
+  // Shows the turns of a node until `see` says that it has seen enough. `outputs`: what is shown of the node; `beside`:
+  // what the same run shows of its operands, if anything. Says why there is nothing to see.
+  template <class See>
+  std::string each_turn(const GraphNode& node, const std::vector<Tensor>& outputs, const ModelValues& beside,
+                        See&& see) const {
+    if (!node.definition) return node.because;
+    if (outputs.empty()) return "it gives nothing";
+    const std::size_t axes = turn_axes_.at(node.body);
+    const Shape& shape = outputs.front().shape();
+    if (shape.size() < axes) return "its turns are not shown";
+    const Shape turns(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axes));
+    const Int count = volume(turns);
+    std::string because = "its body runs no turn";
+    for (Int i = 0; i < std::min(count, 2 * most_turns); ++i) {
+      const Shape turn = oracles::position(turns, i < most_turns ? i : count - std::min(count, 2 * most_turns) + i);
+      const std::string number = joined(turn, ".", [](Int each) { return std::to_string(each); });
+      ModelValues operands;
+      std::vector<Tensor> given;
+      for (const Tensor& each : outputs) given.push_back(in_turn(each, turn, axes));
+      because = "its branch is not taken";
+      if (given.front().shape() == of_no_branch) continue;
+      for (const std::string& input : named(node.inputs)) {
+        const auto shown = beside.find(input), known = values_.all().find(input);
+        const ModelValue* const value = shown != beside.end() ? &shown->second
+                                        : known != values_.all().end() ? &known->second
+                                                                       : nullptr;
+        const auto of_turns = in_turns_.find(input);
+        if (value) operands[input] = {in_turn(value->tensor, turn, of_turns == in_turns_.end() ? 0 : of_turns->second),
+                                      value->is_constant};
+      }
+      Result<Arrival> arrival = arrive(node, operands);
+      if (!arrival) return arrival.error();
+      Call call(*node.definition, arrival->node);
+      if (because = obstacle_of(call); !because.empty()) return because;
+      if (see(Turn{number, std::move(call), *std::move(arrival), std::move(given)})) break;
+    }
+    return because;
+  }
+
+  // Takes one turn out of all that are shown.
+  static Tensor in_turn(Tensor tensor, const Shape& turn, std::size_t axes) {
+    for (std::size_t i = 0; i < axes && !tensor.shape().empty(); ++i)
+      tensor = slice_of(tensor, 0, std::min(turn[i], tensor.shape().front() - 1));
+    return tensor;
+  }
+
   void look_at(const GraphNode& node, const Outcome& outcome) {
     const std::vector<std::string> shown = named(node.outputs);
     const std::optional<std::vector<Tensor>> outputs = taken(outcome, shown, shown);
+    bool is_constant = false;
     std::string because = node.because;
-    const Result<Arrival> arrival = node.definition ? arrive(node, values_.all()) : Error{because};
-    if (!arrival) {
-      because = arrival.error();
-    } else if (const Call call(*node.definition, arrival->node); (because = obstacle_of(call)).empty()) {
-      if (outputs)
-        judge(node, call, *arrival, *outputs);
-      else
-        because = "with its outputs shown the model does not run: " + printable(outcome.because, 120);
+    if (outputs) {
+      std::size_t turns = 0;
+      because = each_turn(node, *outputs, {}, [&](const Turn& turn) {
+        is_constant = turn.arrival.is_constant && turn.number.empty();
+        location_.judged += turns++ == 0 ? 1 : 0;
+        return judge(node, turn);
+      });
+      if (turns > 0) because.clear();  // a branch that is taken in some turns
+    } else if (node.definition) {
+      because = "with its outputs shown the model does not run: " + printable(outcome.because, 120);
     }
     if (!because.empty()) location_.not_judged.push_back(described(node, because));
     if (!outputs) return work_out(node);
-    for (std::size_t i = 0; i < shown.size(); ++i)
-      values_.put(shown[i], (*outputs)[i], arrival && arrival->is_constant);
+    for (std::size_t i = 0; i < shown.size(); ++i) put(shown[i], (*outputs)[i], is_constant, turn_axes_.at(node.body));
   }
 
-  // Works a node out by our own kernels, where the backend does not show it.
+  // Works a node out by our own kernels, where the backend does not show it. Of a body only what is the same in every
+  // turn is worked out.
   void work_out(const GraphNode& node) {
-    const Result<Arrival> arrival = node.definition ? arrive(node, values_.all()) : Error{node.because};
+    const auto turns = turn_axes_.find(node.body);
+    const bool is_alike = turns != turn_axes_.end() && (turns->second == 0 || node.inputs.empty());
+    const Result<Arrival> arrival = node.definition && is_alike ? arrive(node, values_.all()) : Error{node.because};
     if (!arrival) return;
     const Call call(*node.definition, arrival->node);
     if (!obstacle_of(call).empty()) return;
     values_.put_all(node, computed(node, call, *arrival, run_options_.jobs), arrival->is_constant);
   }
 
-  void judge(const GraphNode& node, const Call& call, const Arrival& arrival, const std::vector<Tensor>& outputs) {
-    ++location_.judged;
-    LocatedNode located{described(node, ""), judged(call, arrival, outputs)};
-    if (!is_finding(located.verdict.state)) return;
-    const std::optional<Case> alone = case_of(node, arrival);
+  // Judges a turn of a node; tells whether it is wrong, so that no other turn is looked at.
+  bool judge(const GraphNode& node, const Turn& turn) {
+    LocatedNode located{described(node, ""), judged(turn.call, turn.arrival, turn.outputs), turn.number};
+    if (!is_finding(located.verdict.state)) return false;
+    const std::optional<Case> alone = case_of(node, turn.arrival);
     if (alone) located.node.lines.push_back(line(*alone));
     if ((alone && is_wrong_alone(*alone, located)) ||
         is_wrong(
@@ -180,8 +257,11 @@ class Locator {
             [&](const Request& request) { return wrong_beside(node, request); }, located) ||
         is_wrong(
             showing(named(node.outputs)), Scope::unseen,
-            [&](const Request& request) { return wrong_apart(node, call, arrival, request); }, located))
+            [&](const Request& request) { return wrong_apart(node, request); }, located)) {
       location_.wrong.push_back(std::move(located));
+      return true;
+    }
+    return false;
   }
 
   // Runs a node as a model of its own.
@@ -215,35 +295,31 @@ class Locator {
     const std::vector<std::string> shown = with_operands(node);
     const auto got = taken(pool_.second(0).run(request), shown, shown);
     if (!got) return std::nullopt;
-    ModelValues values;
-    for (const std::string& input : named(node.inputs)) {
-      const auto at = std::ranges::find(shown, input);
-      values[input] = values_.all().at(input);
-      if (at != shown.end()) values[input].tensor = (*got)[static_cast<std::size_t>(at - shown.begin())];
-    }
-    const Result<Arrival> arrival = arrive(node, values);
-    if (!arrival) return std::nullopt;
-    const Call call(*node.definition, arrival->node);
-    if (!obstacle_of(call).empty()) return std::nullopt;
-    const auto outputs = static_cast<std::ptrdiff_t>(named(node.outputs).size());
-    return wrong(node, call, *arrival, {got->begin(), got->begin() + outputs});
+    const std::size_t outputs = named(node.outputs).size();
+    ModelValues beside;
+    for (std::size_t i = outputs; i < shown.size(); ++i) beside[shown[i]] = {(*got)[i]};
+    return wrong(node, {got->begin(), got->begin() + static_cast<std::ptrdiff_t>(outputs)}, beside);
   }
 
   // Judges them by what other runs showed of its operands, which this one may have rounded otherwise.
-  std::optional<Verdict> wrong_apart(const GraphNode& node, const Call& call, const Arrival& arrival,
-                                     const Request& request) {
+  std::optional<Verdict> wrong_apart(const GraphNode& node, const Request& request) {
     const std::vector<std::string> outputs = named(node.outputs);
     const auto got = taken(pool_.second(0).run(request), outputs, outputs);
-    return got ? wrong(node, call, arrival, *got) : std::nullopt;
+    return got ? wrong(node, *got, {}) : std::nullopt;
   }
 
   // Returns what is wrong and no rounding: a rewriting may compute what is shown twice, rounded otherwise.
-  std::optional<Verdict> wrong(const GraphNode& node, const Call& call, const Arrival& arrival,
-                               const std::vector<Tensor>& outputs) {
-    Verdict verdict = judged(call, arrival, outputs);
-    if (!is_finding(verdict.state) || may_be_rounding(node, call, arrival, outputs, run_options_.jobs))
-      return std::nullopt;
-    return verdict;
+  std::optional<Verdict> wrong(const GraphNode& node, const std::vector<Tensor>& outputs, const ModelValues& beside) {
+    std::optional<Verdict> found;
+    each_turn(node, outputs, beside, [&](const Turn& turn) {
+      Verdict verdict = judged(turn.call, turn.arrival, turn.outputs);
+      if (!is_finding(verdict.state) ||
+          may_be_rounding(node, turn.call, turn.arrival, turn.outputs, run_options_.jobs))
+        return false;
+      found = std::move(verdict);
+      return true;
+    });
+    return found;
   }
 
   // Names the outputs of a node, and what arrives there and is computed.
@@ -263,6 +339,8 @@ class Locator {
   WorkerPool& pool_;
   const RunOptions& run_options_;
   LiveValues values_;
+  std::map<std::string, std::size_t> turn_axes_;  // of bodies whose values can be shown
+  std::map<std::string, std::size_t> in_turns_;   // of values of which all turns are known
   Request request_;
   Location location_;
 };

@@ -23,6 +23,7 @@ enum class Scope {
 struct LocatedNode {
   ModelNode node;  // its line, where a line can say it: the node alone, on what the backend computed before it
   oracles::Verdict verdict;
+  std::string turn = {};  // of a node in the body of a Loop or a Scan: "2", "2.0" where they stand in each other
   Scope scope = Scope::alone;
   std::string cure = {};  // of what is wrong in the model only: the setting under which it is right
 };
@@ -35,7 +36,8 @@ struct Location {
 };
 
 // Runs the model once per node, with the outputs of that node alone shown beside its own, and judges them by what
-// arrives there, which is what the backend gave for the nodes before it. What is wrong is looked at again in a fresh
+// arrives there, which is what the backend gave for the nodes before it: in a body turn by turn, of many turns the first
+// and the last eight. What is wrong is looked at again in a fresh
 // process, alone, and with what arrives shown as well. Of a node that is right alone, a difference that the rounding of
 // what arrives may explain is none: a legal rewriting may compute it otherwise. Ends behind the first node that fails,
 // unless `finds_all`. Throws InputError where the backend does not run the model at all.

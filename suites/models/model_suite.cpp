@@ -127,12 +127,13 @@ void evaluate(const ModelFile& file, const ModelSource& source, int threads, See
   LiveValues values(file, source);
   for (std::size_t at = 0; at < graph.nodes.size(); ++at) {
     const GraphNode& node = graph.nodes[at];
+    values.begin_at(at);
     Result<Arrival> arrival = node.definition ? arrive(node, values.all()) : Error{node.because};
     std::optional<Call> call;
     std::string because = arrival ? obstacle_of(call.emplace(*node.definition, arrival->node)) : arrival.error();
     see(node, because.empty() ? &*arrival : nullptr, because);
     Values out(node.outputs.size());
-    if (values.put_branch(node))
+    if (!node.bodies.empty() && values.put_bodies(at, threads))
       out.clear();
     else if (because.empty())
       out = computed(node, *call, *arrival, threads);

@@ -28,8 +28,7 @@ Int zero_point_of(const std::vector<WindowOperand>& operands) {
 
 WindowCutter::WindowCutter(const GraphModel& graph) {
   for (std::size_t at = 0; at < graph.nodes.size(); ++at)
-    for (const auto* const taken : taken_by(graph.nodes[at]))
-      for (const std::string& value : *taken) takers_[value].push_back(at);
+    for (const std::string& value : taken_by(graph.nodes[at])) takers_[value].push_back(at);
   for (const std::string& output : graph.outputs) takers_[output].push_back(graph.nodes.size());
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/workers/own_kernels.h"
 
+#include "reference/bodies.h"
 #include "reference/onnx_io.h"
 #include "suites/workers/refusal.h"
 
@@ -94,16 +95,18 @@ class Session {
   std::optional<Node> legal_;
 };
 
-// Runs nodes that feed one another.
+bool has_body(std::string_view op) { return op == "If" || op == "Loop" || op == "Scan"; }
+
+// Runs nodes that feed one another, and the bodies of those that have some.
 class GraphSession {
  public:
   GraphSession(const std::string& model, const OpenKernel& open, int threads)
       : graph_(accepted(read_graph(model, {}, {}))), threads_(threads) {
     for (const GraphNode& node : graph_.nodes) {
-      if (!node.definition && node.opset == 0)
+      if (!node.definition && !has_body(node.op) && node.opset == 0)
         throw RequestRefusal{Outcome::Kind::unsupported, node.op + ": " + node.because};
-      if (!node.definition) refuse(node.because);
-      kernels_.push_back(open(*node.definition));
+      if (!node.definition && !has_body(node.op)) refuse(node.because);
+      kernels_.push_back(node.definition ? open(*node.definition) : FastKernel());
     }
   }
 
@@ -114,7 +117,8 @@ class GraphSession {
       throw RequestRefusal{.because = "another number of inputs than the graph has"};
     std::map<std::string, Tensor> values = graph_.initializers;
     for (std::size_t i = 0; i < parts.size(); ++i) values[graph_.inputs[i].first] = accepted(decode_tensor(parts[i]));
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) run(graph_.nodes[i], kernels_[i], values);
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+      if (graph_.nodes[i].body.empty()) put(graph_.nodes[i], given_by(i, values), values);
     std::vector<Tensor> out;
     for (const std::string& name : graph_.outputs) {
       if (!values.contains(name)) throw RequestRefusal{.because = "nothing gives the output " + name};
@@ -124,7 +128,16 @@ class GraphSession {
   }
 
  private:
-  void run(const GraphNode& node, const FastKernel& kernel, std::map<std::string, Tensor>& values) const {
+  Values given_by(std::size_t at, const std::map<std::string, Tensor>& values) const {
+    if (graph_.nodes[at].bodies.empty()) return computed(at, values);
+    BodyRunner runner(graph_, [&](std::size_t inner, const auto& around) { return computed(inner, around); });
+    Result<Values> given = runner.run(at, values);
+    if (!given) refuse(graph_.nodes[at].name + ": " + given.error());
+    return *std::move(given);
+  }
+
+  Values computed(std::size_t at, const std::map<std::string, Tensor>& values) const {
+    const GraphNode& node = graph_.nodes[at];
     Node bound = node.node;
     std::vector<const Tensor*> operands(node.definition->inputs.size());
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -134,7 +147,10 @@ class GraphSession {
     }
     const Call call(*node.definition, std::move(bound));
     expect_legal(call);
-    Values out = kernel(call, operands, threads_);
+    return kernels_[at](call, operands, threads_);
+  }
+
+  static void put(const GraphNode& node, Values out, std::map<std::string, Tensor>& values) {
     for (std::size_t i = 0; i < node.outputs.size() && i < out.size(); ++i)
       if (out[i] && !node.outputs[i].empty()) values[node.outputs[i]] = *std::move(out[i]);
   }
@@ -155,8 +171,9 @@ KernelAnswer computed(const Request& request, const OpenKernel& open) {
   const Result<std::vector<Served>> served = parse_nodes(request.model);
   if (!served) {
     const Result<std::vector<NodeName>> names = node_names(request.model);
-    if (!names || served.error().starts_with("no operator ")) refuse(served.error());
-    if (names->size() == 1 && gives_what_nodes_give(request.model)) refuse(served.error());
+    const bool runs_bodies = names && std::ranges::any_of(*names, [](const NodeName& each) { return each.domain.empty() && has_body(each.op); });
+    if (!names || (served.error().starts_with("no operator ") && !runs_bodies)) refuse(served.error());
+    if (names->size() == 1 && !runs_bodies && gives_what_nodes_give(request.model)) refuse(served.error());
     return computed_graph(request, open);
   }
   const std::vector<Served>& nodes = *served;

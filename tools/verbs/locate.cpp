@@ -43,7 +43,8 @@ std::string words_of(const suites::LocatedNode& located) {
 
 void print(const suites::LocatedNode& located) {
   const oracles::Verdict& verdict = located.verdict;
-  std::cout << located.node.name << " (" << located.node.op << "): " << oracles::name(verdict.state) << " ("
+  const std::string turn = located.turn.empty() ? "" : ", turn " + located.turn;
+  std::cout << located.node.name << " (" << located.node.op << turn << "): " << oracles::name(verdict.state) << " ("
             << verdict.because << ")" << (verdict.detail.empty() ? "" : ": ") << verdict.detail << "\n    "
             << words_of(located) << "\n";
 }

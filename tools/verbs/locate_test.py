@@ -9,7 +9,7 @@ import onnx
 
 from command_line import InFolder, ended, refused
 from model_defects_test import BLOCKS, DAMAGED, FUSED, NETWORK, QUANTIZED, WORKER
-from model_test import network, with_weights
+from model_test import BODIES, network, with_weights
 
 DEFECTIVE = f"exec:{sys.executable} {WORKER}"
 
@@ -29,7 +29,7 @@ class Locate(InFolder):
     def located(self, code, *words):
         """What is said of each node that is wrong, by its name."""
         told = ended(code, "locate", self.file, "--inputs", self.folder, *words).stdout
-        return {found[1]: found[2] for found in re.finditer(r"^(\w+) \(\S+\): (.*\n    .*)$", told, re.MULTILINE)}
+        return {found[1]: found[2] for found in re.finditer(r"^([\w/]+) \(([^)]+\): .*\n    .*)$", told, re.MULTILINE)}
 
     def test_each_defect_is_found_at_its_layer(self):
         self.save(NETWORK)
@@ -62,7 +62,7 @@ class Locate(InFolder):
                     wrong = self.located((0, 1), "--all", "--backend", backend)
                     # onnxruntime sums products of float16 in float16.
                     self.assertLessEqual(set(wrong), {"half_matmul"} if backend == "onnxruntime" else set())
-                    self.assertTrue(all(told.startswith("below") for told in wrong.values()))
+                    self.assertTrue(all("): below" in told for told in wrong.values()))
 
     def test_rounding_that_a_rewriting_moves_is_no_defect(self):
         half = re.sub(r"\bfloat\b", "float16", BLOCKS)
@@ -73,13 +73,28 @@ class Locate(InFolder):
             for level in ("all", "none"):
                 with self.subTest(scale=scale, level=level):
                     wrong = self.located((0, 1), "--all", "--backend", "onnxruntime", "--optimization", level)
-                    self.assertEqual([told for told in wrong.values() if not told.startswith("below")], [])
+                    self.assertEqual([told for told in wrong.values() if "): below" not in told], [])
+
+    def test_nodes_of_bodies_are_looked_at_turn_by_turn(self):
+        onnx.save(with_weights(BODIES), self.file)
+        np.save(self.folder / "x.npy", np.random.default_rng(2).normal(size=(4, 3)).astype(np.float32))
+        for backend in ("reference", "onnxruntime"):
+            with self.subTest(backend):
+                told = ended(0, "locate", self.file, "--inputs", self.folder, "--backend", backend).stdout
+                self.assertIn("0 of 6 nodes judged are wrong", told)
+                self.assertIn("1 node is not judged, loop/body/inner/else_branch/high: its branch is not taken", told)
+        wrong = self.located(1, "--all", "--backend", DEFECTIVE, "--set", "bodies=planted")
+        self.assertEqual({name: told.split(")")[0] for name, told in wrong.items()},
+                         {"loop/body/step": "Add-14, turn 1", "loop/body/inner/then_branch/low": "Relu-14, turn 0",
+                          "scan/body/sum": "Add-14, turn 0", "scan/body/twice": "Add-14, turn 0"})
+        self.assertTrue(all("right alone; wrong in the model" in told for told in wrong.values()))
 
     def test_a_node_that_assay_does_not_define_is_passed(self):
         onnx.save(network(), self.file)
         told = ended(0, "locate", self.file, "--backend", "onnxruntime").stdout
         self.assertIn("1 node is not judged, if: assay does not define it", told)
-        self.assertIn("0 of 7 nodes judged are wrong", told)
+        self.assertIn("1 node is not judged, if/else_branch/Neg_0: its branch is not taken", told)
+        self.assertIn("0 of 8 nodes judged are wrong", told)
 
     def test_bad_input_ends_in_one_line(self):
         onnx.save(network(), self.file)
