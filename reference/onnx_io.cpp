@@ -127,15 +127,31 @@ Tensor from_typed_field(const onnx::TensorProto& proto, TensorType type) {
   });
 }
 
-Tensor from_raw_data(const std::string& raw, TensorType type) {
-  if (is_packed(type.dtype)) return from_packed(std::move(type), raw);
+void expect_size(std::string_view raw, const TensorType& type) {
   if (raw.size() / size_of(type.dtype) != static_cast<std::size_t>(volume(type.shape)) ||
       raw.size() % size_of(type.dtype) != 0)
     reject(text(type) + " with " + std::to_string(raw.size()) + " bytes of raw_data");
-  Tensor tensor(std::move(type));
+}
+
+Tensor from_raw_data(const std::string& raw, TensorType type) {
+  if (is_packed(type.dtype)) return from_packed(std::move(type), raw);
+  expect_size(raw, type);
+  Tensor tensor = Tensor::to_be_written(std::move(type));
   std::ranges::copy(std::as_bytes(std::span(raw)), tensor.bytes().begin());
   swap_where_big_endian(tensor.bytes(), size_of(tensor.dtype()));
   return tensor;
+}
+
+// Takes over large data that lie as a tensor has them: there are not two copies.
+Tensor taken_over(std::string&& raw, TensorType type) {
+  constexpr std::size_t least = std::size_t{1} << 20, line = 16;
+  const bool lie_so = raw.size() >= least && raw.size() % line == 0 && !is_packed(type.dtype) &&
+                      reinterpret_cast<std::uintptr_t>(raw.data()) % line == 0 &&
+                      std::endian::native == std::endian::little;
+  if (!lie_so) return from_raw_data(raw, std::move(type));
+  expect_size(raw, type);
+  const auto held = std::make_shared<std::string>(std::move(raw));
+  return Tensor::over(std::move(type), {held, reinterpret_cast<std::byte*>(held->data())});
 }
 
 // All but its elements.
@@ -222,18 +238,36 @@ onnx::TensorProto proto_of(const Tensor& tensor, std::string_view name) {
   return proto;
 }
 
-// Sizes are compared before anything is allocated, so a tensor takes at most eight times the memory of its message, one
-// of strings sixteen.
-Tensor tensor_of(const onnx::TensorProto& proto) {
+namespace {
+
+bool has_raw_data(const onnx::TensorProto& proto, const TensorType& type) {
+  return type.dtype != DType::string && proto.has_raw_data() && (!proto.raw_data().empty() || volume(type.shape) == 0);
+}
+
+TensorType checked_type(const onnx::TensorProto& proto) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL || proto.external_data_size() > 0)
     reject("a tensor whose data are in another file");
   if (proto.has_segment()) reject("a tensor in segments");
   TensorType type = type_of(proto);
   if (type.dtype == DType::string && !proto.raw_data().empty()) reject("strings in raw_data");
-  const bool raw =
-      type.dtype != DType::string && proto.has_raw_data() && (!proto.raw_data().empty() || volume(type.shape) == 0);
-  expect_no_other_field(proto, raw ? "raw_data" : typed_field(type.dtype), type);
-  return raw ? from_raw_data(proto.raw_data(), std::move(type)) : from_typed_field(proto, std::move(type));
+  expect_no_other_field(proto, has_raw_data(proto, type) ? "raw_data" : typed_field(type.dtype), type);
+  return type;
+}
+
+}  // namespace
+
+// Sizes are compared before anything is allocated, so a tensor takes at most eight times the memory of its message, one
+// of strings sixteen.
+Tensor tensor_of(const onnx::TensorProto& proto) {
+  TensorType type = checked_type(proto);
+  return has_raw_data(proto, type) ? from_raw_data(proto.raw_data(), std::move(type))
+                                   : from_typed_field(proto, std::move(type));
+}
+
+Tensor tensor_of(onnx::TensorProto&& proto) {
+  TensorType type = checked_type(proto);
+  if (!has_raw_data(proto, type)) return from_typed_field(proto, std::move(type));
+  return taken_over(std::move(*proto.mutable_raw_data()), std::move(type));
 }
 
 }  // namespace messages

@@ -59,5 +59,6 @@ DType admitted_dtype(std::int32_t number);
 TensorType type_of(const onnx::TensorProto& proto);
 onnx::TensorProto proto_of(const Tensor& tensor, std::string_view name);
 Tensor tensor_of(const onnx::TensorProto& proto);
+Tensor tensor_of(onnx::TensorProto&& proto);  // large data are taken out of it
 
 }  // namespace assay::messages

@@ -182,7 +182,7 @@ class ElementwiseAnswer final : public Answer {
 
   std::optional<FilterResult> screen(const Tensor& got, const FilterOptions& how) const override {
     if (!filter_ || got.elements() < least_screened) return std::nullopt;
-    return screened(*filter_, doubles(inputs_.first()), doubles(got), how);
+    return screened(*filter_, inputs_.first(), got, how);
   }
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/filter/function_filter.h"
 
-#include "oracles/exact/operands.h"
 #include "oracles/exact/real.h"
+#include "oracles/filter/operand_range.h"
 #include "reference/result.h"
 
 #include <algorithm>
@@ -173,14 +173,13 @@ Decided FunctionFilter::rate_off(double x, double value, double got, const NearF
   return out;
 }
 
-FilterResult screened(const FunctionFilter& filter, std::span<const double> x, std::span<const double> got,
-                      const FilterOptions& how) {
+FilterResult screened(const FunctionFilter& filter, const Tensor& x, const Tensor& got, const FilterOptions& how) {
+  DoubleReader arguments(x), came(got);
   const auto rate = [&](Int index) -> DecidedElement {
-    const auto i = static_cast<std::size_t>(index);
-    const double value = filter.value(x[i]);
-    return {filter.rate(x[i], value, got[i]), filter.rounded(value)};
+    const double argument = arguments[index], value = filter.value(argument);
+    return {filter.rate(argument, value, came[index]), filter.rounded(value)};
   };
-  return screened(std::ssize(x), rate, how);
+  return screened(x.elements(), rate, how);
 }
 
 }  // namespace assay::oracles

@@ -23,7 +23,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace assay::oracles {
@@ -76,7 +75,6 @@ class FunctionFilter {
 };
 
 // Screens an output, element by element.
-FilterResult screened(const FunctionFilter& filter, std::span<const double> x, std::span<const double> got,
-                      const FilterOptions& how);
+FilterResult screened(const FunctionFilter& filter, const Tensor& x, const Tensor& got, const FilterOptions& how);
 
 }  // namespace assay::oracles

@@ -98,14 +98,14 @@ std::optional<FilterResult> screened(const std::function<std::shared_ptr<const E
   if (first && std::isnan(first->near().value)) return std::nullopt;
   expect_promised();
   const NearFilter filter(got.dtype());
-  const std::vector<double> came = doubles(got);
+  DoubleReader came(got);
   const auto rate = [&](Int index) -> DecidedElement {
     const std::shared_ptr<const Expression> own = element(index);
     if (!own) return {};
     const Near y = own->near();
     const std::optional<double> error = required_error(*own, required_policies(got.dtype()));
     if (!error || !std::isfinite(*error)) return {};
-    return {filter.rate(y, came[static_cast<std::size_t>(index)], *error), filter.rounded(y.value, y.off).number};
+    return {filter.rate(y, came[index], *error), filter.rounded(y.value, y.off).number};
   };
   return screened(got.elements(), rate, how);
 }

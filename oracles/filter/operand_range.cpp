@@ -91,6 +91,13 @@ void Weights::read(Int first, Int count, double* to) const {
   });
 }
 
+void DoubleReader::load(Int at) {
+  constexpr Int most = 4096;
+  first_ = at;
+  block_.resize(static_cast<std::size_t>(std::min(most, of_.size() - at)));
+  of_.read(at, std::ssize(block_), block_.data());
+}
+
 OperandRange survey(std::span<const double> values) {
   OperandRange out;
   survey_doubles(values.data(), static_cast<Int>(values.size()), out);

@@ -41,6 +41,24 @@ class Weights {
   std::vector<double> values_;
 };
 
+// Reads a tensor of floats as doubles, a block at a time; best from the first element to the last.
+class DoubleReader {
+ public:
+  explicit DoubleReader(const Tensor& tensor) : of_(tensor) {}
+
+  double operator[](Int at) {
+    if (at - first_ >= std::ssize(block_) || at < first_) load(at);
+    return block_[static_cast<std::size_t>(at - first_)];
+  }
+
+ private:
+  void load(Int at);
+
+  Weights of_;
+  Int first_ = 0;
+  std::vector<double> block_;
+};
+
 // How many of the `maps` of a group are summed side by side from map m on: four, then one at a time.
 inline Int block_at(Int m, Int maps) { return m + 4 <= maps ? 4 : 1; }
 

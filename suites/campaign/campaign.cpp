@@ -74,15 +74,6 @@ struct Pending {
   Request request;
 };
 
-// Tells whether what goes out takes much memory.
-bool is_large(const Request& request) {
-  constexpr std::size_t much = std::size_t{64} << 20;
-  std::size_t bytes = request.model.size();
-  for (const std::vector<std::string>& set : request.sets)
-    for (const std::string& part : set) bytes += part.size();
-  return bytes > much;
-}
-
 // What the jobs of one campaign share.
 struct Shared {
   const Suite& suite;

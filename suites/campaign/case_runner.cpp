@@ -75,6 +75,14 @@ std::optional<CaseRun> CaseRunner::next() {
   return case_run;
 }
 
+bool is_large(const Request& request) {
+  constexpr std::size_t much = std::size_t{64} << 20;
+  std::size_t bytes = request.model.size();
+  for (const std::vector<std::string>& set : request.sets)
+    for (const std::string& part : set) bytes += part.size();
+  return bytes > much;
+}
+
 Request CaseRunner::request_of(CaseRun& case_run) const {
   if (case_run.cases.size() == 1) {
     return naming(planned(case_run), [&] {
@@ -87,7 +95,8 @@ Request CaseRunner::request_of(CaseRun& case_run) const {
       if (!case_run.presentation) {
         case_run.data = all_operands(planned(case_run).c);
         Request request = suites::request_of(planned(case_run), case_run.data, conduct_);
-        if (case_run.purpose == Purpose::twice) request.sets = {request.sets.at(0), request.sets.at(0)};
+        if (case_run.purpose == Purpose::twice) request.sets.at(1) = request.sets.at(0);
+        if (is_large(request)) case_run.data.clear();
         return request;
       }
       const ModelVariant& other = *case_run.presentation;
@@ -173,6 +182,7 @@ std::vector<CaseResult> CaseRunner::conclude(CaseRun case_run, Outcome outcome) 
   const std::size_t index = case_run.cases.front();
   naming(planned(case_run), [&] {
     if (case_run.purpose == Purpose::first || case_run.purpose == Purpose::alone) {
+      if (case_run.data.empty()) case_run.data = all_operands(planned(case_run).c);
       Verdict verdict = judged(planned(case_run), std::move(case_run.data), outcome, backend_, conduct_.level);
       settle(case_run, {std::move(outcome), std::move(verdict)}, done);
       return;

@@ -30,7 +30,8 @@ struct CaseRun {
   // Names one of the related cases of `law`.
   std::shared_ptr<const RelatedCases> law = {};
   std::size_t part = 0;
-  std::vector<Operands> data = {};  // of a case that is run as it stands: drawn when it is run, judged by
+  // Of a case that is run as it stands: drawn when it is run, judged by; of a large one drawn once more.
+  std::vector<Operands> data = {};
   // Where it was run: what ran in the same process before.
   std::shared_ptr<Steps> session = {};
   std::size_t before = 0;
@@ -44,6 +45,9 @@ struct CaseResult {
   std::vector<Mark> marks;
   oracles::Outcome outcome;  // what the verdict is about
 };
+
+// Tells whether what goes out takes much memory.
+bool is_large(const Request& request);
 
 class CaseRunner {
  public:
