@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-constexpr Int most_nodes = 10'000;
+constexpr Int most_nodes = 10'000, most_collected = Int{1} << 28;  // elements
 
 // Returns the value of that name, or an error that says so.
 Result<Tensor> value_of(const BodyRunner::Named& values, const std::string& name) {
@@ -65,9 +65,14 @@ std::optional<ScanAxis> scan_axis(const GraphNode& node, const char* axes, const
 // Collects what a body gives turn by turn.
 class Collected {
  public:
-  void add(std::span<const std::optional<Tensor>> slices) {
+  // Tells whether they are still few enough to keep.
+  bool add(std::span<const std::optional<Tensor>> slices) {
     of_output_.resize(slices.size());
-    for (std::size_t i = 0; i < slices.size(); ++i) of_output_[i].push_back(*slices[i]);
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      of_output_[i].push_back(*slices[i]);
+      elements_ += slices[i]->elements();
+    }
+    return elements_ <= most_collected;
   }
 
   // Puts them together, those of one output along `axis_of`(which, rank).
@@ -90,6 +95,7 @@ class Collected {
 
  private:
   std::vector<std::vector<Tensor>> of_output_;
+  Int elements_ = 0;
 };
 
 }  // namespace
@@ -98,8 +104,8 @@ Tensor slice_of(const Tensor& tensor, std::size_t axis, Int index) {
   Shape shape = tensor.shape();
   shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
   Tensor slice = Tensor::to_be_written({tensor.dtype(), shape});
-  const std::size_t run = size_of(tensor.dtype()) *
-                          static_cast<std::size_t>(volume(std::span(tensor.shape()).subspan(axis + 1)));
+  const std::size_t run =
+      size_of(tensor.dtype()) * static_cast<std::size_t>(volume(std::span(tensor.shape()).subspan(axis + 1)));
   const std::size_t pitch = run * static_cast<std::size_t>(tensor.shape()[axis]);
   const std::span<std::byte> to = slice.bytes();
   for (std::size_t at = 0, from = run * static_cast<std::size_t>(index); at < to.size(); at += run, from += pitch)
@@ -109,8 +115,8 @@ Tensor slice_of(const Tensor& tensor, std::size_t axis, Int index) {
 
 Tensor stacked(std::span<const Tensor> slices, std::size_t axis) {
   Shape shape = slices.front().shape();
-  const std::size_t run = size_of(slices.front().dtype()) *
-                          static_cast<std::size_t>(volume(std::span<const Int>(shape).subspan(axis)));
+  const std::size_t run =
+      size_of(slices.front().dtype()) * static_cast<std::size_t>(volume(std::span<const Int>(shape).subspan(axis)));
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), std::ssize(slices));
   Tensor all = Tensor::to_be_written({slices.front().dtype(), shape});
   auto to = all.bytes().begin();
@@ -181,8 +187,7 @@ Result<Values> BodyRunner::branch(const GraphNode& node, Named values) {
   if (!condition) return Error{condition.error()};
   const Result<bool> is_taken = truth_of(*condition);
   if (!is_taken) return Error{is_taken.error()};
-  const auto taken =
-      std::ranges::find(node.bodies, *is_taken ? "then_branch" : "else_branch", &GraphBody::attribute);
+  const auto taken = std::ranges::find(node.bodies, *is_taken ? "then_branch" : "else_branch", &GraphBody::attribute);
   if (taken == node.bodies.end()) return Error{"a branch that is not there"};
   return body(*taken, {}, values);
 }
@@ -199,7 +204,8 @@ Result<Int> turns_of(const GraphNode& node, std::span<const std::optional<Tensor
     return at ? Result<Int>(shape[at->axis]) : Error{"an axis that is none"};
   }
   if (operands.empty() || !operands[0]) return std::numeric_limits<Int>::max();
-  if (operands[0]->dtype() != DType::i64 || operands[0]->elements() != 1) return Error{"a number of turns that is none"};
+  if (operands[0]->dtype() != DType::i64 || operands[0]->elements() != 1)
+    return Error{"a number of turns that is none"};
   return operands[0]->as<Int>()[0];
 }
 
@@ -242,12 +248,11 @@ Result<Values> BodyRunner::turns(const GraphNode& node, Named values) {
     if (is_loop) goes_on = truth_of(*out->front());
     if (!goes_on) return Error{goes_on.error()};
     for (std::size_t i = 0; i < carried; ++i) operands[first_in + i] = (*out)[first_out + i];
-    collected.add(std::span(*out).subspan(first_out + carried));
+    if (!collected.add(std::span(*out).subspan(first_out + carried))) return Error{"more slices than can be kept"};
   }
-  Result<Values> slices =
-      collected.all(its.outputs.size() - first_out - carried, [&](std::size_t i, std::size_t rank) {
-        return is_loop ? ScanAxis{} : scan_axis(node, "scan_output_axes", "scan_output_directions", i, rank);
-      });
+  Result<Values> slices = collected.all(its.outputs.size() - first_out - carried, [&](std::size_t i, std::size_t rank) {
+    return is_loop ? ScanAxis{} : scan_axis(node, "scan_output_axes", "scan_output_directions", i, rank);
+  });
   if (!slices) return slices;
   Values all;
   std::ranges::move(std::span(operands).subspan(first_in, carried), std::back_inserter(all));

@@ -29,8 +29,8 @@ class BodyRunner {
 
   BodyRunner(const GraphModel& model, Compute compute) : model_(model), compute_(std::move(compute)) {}
 
-  // Works out a node that has bodies; `values` holds what it takes, and what its bodies take from around them. The error
-  // says what is not known: a body is cut off at the 10,000th node it would run.
+  // Works out a node that has bodies; `values` holds what it takes, and what its bodies take from around them. The
+  // error says what is not known: a body is cut off at the 10,000th node it would run.
   Result<Values> run(std::size_t node, const Named& values);
 
  private:

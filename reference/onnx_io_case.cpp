@@ -12,6 +12,14 @@
 #include <span>
 
 namespace assay {
+
+void messages::add_copy(onnx::GraphProto& graph, const std::string& value, const std::string& copy) {
+  onnx::NodeProto& node = *graph.add_node();
+  node.set_op_type("Identity");
+  node.add_input(value);
+  node.add_output(copy);
+}
+
 namespace {
 
 using namespace messages;
@@ -219,13 +227,6 @@ void add_graph_outputs(onnx::GraphProto& proto, const GraphCase& graph, const st
                        const std::string& suffix = "") {
   for (std::size_t i = 0; i < types.size(); ++i)
     declare_symbolic(*proto.add_output(), graph.outputs[i] + suffix, types[i].dtype, types[i].shape.size());
-}
-
-void add_copy(onnx::GraphProto& graph, const std::string& input, const std::string& output) {
-  onnx::NodeProto& node = *graph.add_node();
-  node.set_op_type("Identity");
-  node.add_input(input);
-  node.add_output(output);
 }
 
 onnx::GraphProto& add_body(onnx::NodeProto& node, const char* name) {

@@ -15,6 +15,7 @@ namespace google::protobuf {
 class MessageLite;
 }
 namespace onnx {
+class GraphProto;
 class TensorProto;
 }
 
@@ -60,5 +61,7 @@ TensorType type_of(const onnx::TensorProto& proto);
 onnx::TensorProto proto_of(const Tensor& tensor, std::string_view name);
 Tensor tensor_of(const onnx::TensorProto& proto);
 Tensor tensor_of(onnx::TensorProto&& proto);  // large data are taken out of it
+// Adds a node that gives a value once more.
+void add_copy(onnx::GraphProto& graph, const std::string& value, const std::string& copy);
 
 }  // namespace assay::messages

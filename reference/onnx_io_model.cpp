@@ -2,6 +2,7 @@
 // A stranger's model, read.
 #include "reference/onnx_io.h"
 #include "reference/onnx_io_message.h"
+#include "reference/tensor_store.h"
 
 #include <onnx/inliner/inliner.h>
 #include <onnx/onnx_pb.h>
@@ -14,7 +15,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
 
@@ -230,12 +230,9 @@ Tensor mapped(TensorType type, const ExternalData& data) {
   const Int page = ::sysconf(_SC_PAGESIZE), before = data.offset % page;
   const auto length = static_cast<std::size_t>(data.length + before);
   const int file = ::open(data.file.c_str(), O_RDONLY | O_CLOEXEC);
-  void* const start =
-      file < 0 ? MAP_FAILED : ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, data.offset - before);
+  const std::shared_ptr<std::byte> whole = file < 0 ? nullptr : mapped_file(file, data.offset - before, length);
   if (file >= 0) ::close(file);
-  if (start == MAP_FAILED) reject(quoted(data.file.string()) + " cannot be read into memory");
-  const std::shared_ptr<std::byte> whole(static_cast<std::byte*>(start),
-                                         [length](std::byte* bytes) { ::munmap(bytes, length); });
+  if (!whole) reject(quoted(data.file.string()) + " cannot be read into memory");
   return Tensor::over(std::move(type), {whole, whole.get() + before});
 }
 
@@ -283,8 +280,24 @@ void settle_inputs(onnx::GraphProto& graph, const Extents& given, Open open) {
     if (!known.contains(name)) reject("no input has an extent called " + quoted(name));
 }
 
+// Tells whether a node has fewer inputs or outputs than its operator takes, on which ONNX's inference may abort.
+bool has_too_few(const onnx::ModelProto& model, const onnx::GraphProto& graph) {
+  const auto lacks = [&](const onnx::NodeProto& node) {
+    for (const onnx::OperatorSetIdProto& import : model.opset_import()) {
+      if (domain_of(import.domain()) != domain_of(node.domain()) || !std::in_range<int>(import.version())) continue;
+      const onnx::OpSchema* const schema =
+          onnx::OpSchemaRegistry::Schema(node.op_type(), static_cast<int>(import.version()), domain_of(node.domain()));
+      if (schema && (node.input_size() < schema->min_input() || node.output_size() < schema->min_output())) return true;
+    }
+    return std::ranges::any_of(node.attribute(),
+                               [&](const auto& each) { return each.has_g() && has_too_few(model, each.g()); });
+  };
+  return std::ranges::any_of(graph.node(), lacks);
+}
+
 // Infers shapes alone; what the inference does not know, or finds fault with, stays unknown.
 void infer_types(onnx::ModelProto& model) {
+  if (has_too_few(model, model.graph())) return;
   try {
     onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
                                        onnx::ShapeInferenceOptions(false, 0, true));
@@ -485,14 +498,11 @@ void pass_on(onnx::NodeProto& node, const onnx::AttributeProto& of, const std::s
   for (onnx::AttributeProto& each : *node.mutable_attribute()) {
     if (each.name() == "scan_output_axes" || each.name() == "scan_output_directions") each.add_ints(0);
     if (node.op_type() != "If" || !each.has_g() || each.name() == of.name()) continue;
-    onnx::NodeProto& nothing = *each.mutable_g()->add_node();
-    nothing.set_op_type("Constant");
-    nothing.add_output(inner);
-    onnx::AttributeProto& value = *nothing.add_attribute();
-    value.set_name("value");
-    value.set_type(onnx::AttributeProto::TENSOR);
-    value.mutable_t()->set_data_type(type);
-    for (const Int extent : of_no_branch) value.mutable_t()->add_dims(extent);
+    onnx::TensorProto& nothing = *each.mutable_g()->add_initializer();
+    nothing.set_name("no " + inner);
+    nothing.set_data_type(type);
+    for (const Int extent : of_no_branch) nothing.add_dims(extent);
+    add_copy(*each.mutable_g(), nothing.name(), inner);
     add_output(*each.mutable_g(), inner, type);
   }
   const int before = body.output_size() - (node.op_type() == "Loop" ? 2 : 1);  // its condition is no output of a Loop
@@ -508,10 +518,7 @@ bool give(onnx::GraphProto& graph, const std::string& prefix, const std::string&
   if (!own.empty() && has_value(graph, own)) {
     const std::optional<onnx::TypeProto> type = stated_type(graph, own);
     if (is_body) {
-      onnx::NodeProto& copy = *graph.add_node();
-      copy.set_op_type("Identity");
-      copy.add_input(own);
-      copy.add_output(name);
+      add_copy(graph, own, name);
       add_output(graph, name, type ? type->tensor_type().elem_type() : onnx::TensorProto::FLOAT);
     } else if (std::ranges::none_of(graph.output(), [&](const auto& info) { return info.name() == own; })) {
       onnx::ValueInfoProto& added = *graph.add_output();

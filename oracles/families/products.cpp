@@ -105,9 +105,8 @@ class ProductAnswer final : public Answer {
     const Int rows = meeting_.rows(), columns = meeting_.columns(), depth = meeting_.depth();
     if (rows == 0 || columns == 0) return std::nullopt;
     const Tensor a = lined_up(a_.tensor(), rows, [&](Int i) { return meeting_.of_a(i * columns); });
-    const Tensor b = lined_up(b_.tensor(), columns, [&](Int i) {
-      return meeting_.of_b(i / columns * rows * columns + i % columns);
-    });
+    const Tensor b = lined_up(b_.tensor(), columns,
+                              [&](Int i) { return meeting_.of_b(i / columns * rows * columns + i % columns); });
     Sums sums;
     sums.sweep = {.tracks = {{.in = rows, .windows = rows}},
                   .groups = meeting_.batch(),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/filter/near_filter.h"
 
-#include "oracles/exact/operands.h"
 #include "oracles/filter/function_filter.h"
+#include "oracles/filter/operand_range.h"
 
 #include <algorithm>
 #include <array>

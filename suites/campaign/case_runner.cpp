@@ -64,6 +64,15 @@ auto naming(const SuiteCase& planned, F&& f) {
   }
 }
 
+constexpr std::size_t much = std::size_t{64} << 20;  // bytes
+
+bool is_large(const Outcome& outcome) {
+  std::size_t bytes = 0;
+  for (const std::vector<Tensor>& set : outcome.sets)
+    for (const Tensor& each : set) bytes += each.dtype() == DType::string ? 0 : each.bytes().size();
+  return bytes > much;
+}
+
 }  // namespace
 
 void CaseRunner::take(std::vector<std::size_t> cases) { case_runs_.push_back({Purpose::first, std::move(cases), {}}); }
@@ -76,7 +85,6 @@ std::optional<CaseRun> CaseRunner::next() {
 }
 
 bool is_large(const Request& request) {
-  constexpr std::size_t much = std::size_t{64} << 20;
   std::size_t bytes = request.model.size();
   for (const std::vector<std::string>& set : request.sets)
     for (const std::string& part : set) bytes += part.size();
@@ -102,6 +110,7 @@ Request CaseRunner::request_of(CaseRun& case_run) const {
       const ModelVariant& other = *case_run.presentation;
       Request request = suites::request_of(other.c, line(other.c), all_operands(other.c), conduct_, other.settings);
       request.allowance = planned(case_run).allowance;
+      if (is_large(request)) request.sets.resize(1);
       return request;
     });
   }
@@ -274,7 +283,8 @@ std::deque<CaseRun> CaseRunner::owed_for(std::size_t index, const Answered& answ
   for (ModelVariant& other : presentations(suite_.cases[index], conduct_.settings, backend_, conduct_.presenting))
     owed.push_back({Purpose::otherwise, {index}, std::move(other)});
   const bool is_picked = conduct_.presenting == VariantSampling::all || (!owed.empty() && owed.back().presentation);
-  const bool has_bits = answered.outcome.kind == Outcome::Kind::outputs;  // a refusal twice shows nothing
+  // A refusal twice shows nothing; large answers would be a fourth copy.
+  const bool has_bits = answered.outcome.kind == Outcome::Kind::outputs && !is_large(answered.outcome);
   if (is_picked && is_settled_in_pack(verdict.state) && has_bits) owed.push_back({Purpose::twice, {index}, {}});
   return owed;
 }
@@ -308,7 +318,7 @@ void CaseRunner::note_twice(Open& open, const Outcome& outcome) {
 void CaseRunner::note_presentation(Open& open, const SuiteCase& planned, const ModelVariant& other,
                                    const Outcome& outcome) {
   const oracles::Level level = conduct_.level;
-  const bool is_whole = other.shares_all_data();
+  const bool is_whole = other.shares_all_data() && outcome.sets.size() != 1;
   const Verdict first = is_whole ? open.verdict : judged_on_first_set(planned.c, open.outcome, backend_, level);
   const Verdict second = is_whole ? judged({other.c, "", "", {}}, outcome, backend_, level)
                                   : judged_on_first_set(other.c, outcome, backend_, level);

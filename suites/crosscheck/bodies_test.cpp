@@ -45,7 +45,9 @@ TEST_CASE("A Loop ends by its condition, and collects", "[bodies]") {
   const auto loop = [](const std::string& turns, const std::string& values) {
     return "g (float[2] X) => (float[2] last, float[N, 2] rows) <" + values +
            " float[2] step = {1, 10}, int64 limit = {2}> {"
-           "last, rows = Loop (" + turns + ", X) <body = b (int64 i, bool go, float[2] v) => (bool on, float[2] w, float[2] seen) {"
+           "last, rows = Loop (" +
+           turns +
+           ", X) <body = b (int64 i, bool go, float[2] v) => (bool on, float[2] w, float[2] seen) {"
            "w = Add (v, step)  seen = Neg (w)  on = Less (i, limit) }> }";
   };
   const Numbers three{{4, 32}, {-2, -12, -3, -22, -4, -32}};
@@ -58,7 +60,8 @@ TEST_CASE("A Loop ends by its condition, and collects", "[bodies]") {
 
 TEST_CASE("A Loop without an end is refused", "[bodies]") {
   const Outcome outcome = run_graph(
-      "g (float[2] X) => (float[2] last) { last = Loop (, , X) <body = b (int64 i, bool go, float[2] v) => (bool on, float[2] w) {"
+      "g (float[2] X) => (float[2] last) { last = Loop (, , X) <body = b (int64 i, bool go, float[2] v) => (bool on, "
+      "float[2] w) {"
       "w = Neg (v)  on = Identity (go) }> }",
       two, "1,2");
   CHECK(outcome.kind == Outcome::Kind::refused);
@@ -70,7 +73,8 @@ TEST_CASE("A branch within a Loop is taken by turn", "[bodies]") {
       "g (float[2] X) => (float[2] last) <int64 turns = {3}, int64 one = {1}> {"
       "last = Loop (turns, , X) <body = b (int64 i, bool go, float[2] v) => (bool on, float[2] w) {"
       "on = Identity (go)  is = Equal (i, one)"
-      "w = If (is) <then_branch = t () => (float[2] o) { o = Neg (v) }, else_branch = e () => (float[2] o) { o = Add (v, v) }> }> }",
+      "w = If (is) <then_branch = t () => (float[2] o) { o = Neg (v) }, else_branch = e () => (float[2] o) { o = Add "
+      "(v, v) }> }> }",
       two, "1,-3");
   CHECK(numbers_of(outcome) == Numbers{{-4, 12}});
 }
@@ -78,16 +82,19 @@ TEST_CASE("A branch within a Loop is taken by turn", "[bodies]") {
 TEST_CASE("A Scan cuts and puts together along any axis, from either end", "[bodies]") {
   const auto scan = [](const std::string& attributes) {
     return "g (float[2, 3] X) => (float[2] last, float[A, B] sums) <float[2] zeros = {0, 0}> {"
-           "last, sums = Scan (zeros, X) <num_scan_inputs = 1, scan_input_axes = [-1], " + attributes +
+           "last, sums = Scan (zeros, X) <num_scan_inputs = 1, scan_input_axes = [-1], " +
+           attributes +
            "body = b (float[2] before, float[2] part) => (float[2] after, float[2] sum) {"
            "after = Add (before, part)  sum = Add (before, part) }> }";
   };
   const TensorType type{DType::f32, {2, 3}};
   const char* const numbers = "1,2,3,4,5,6";
   CHECK(numbers_of(run_graph(scan(""), type, numbers)) == Numbers{{6, 15}, {1, 4, 3, 9, 6, 15}});
-  CHECK(numbers_of(run_graph(scan("scan_output_axes = [1], "), type, numbers)) == Numbers{{6, 15}, {1, 3, 6, 4, 9, 15}});
-  CHECK(numbers_of(run_graph(scan("scan_input_directions = [1], scan_output_axes = [-1], scan_output_directions = [1], "), type,
-                             numbers)) == Numbers{{6, 15}, {6, 5, 3, 15, 11, 6}});
+  CHECK(numbers_of(run_graph(scan("scan_output_axes = [1], "), type, numbers)) ==
+        Numbers{{6, 15}, {1, 3, 6, 4, 9, 15}});
+  CHECK(
+      numbers_of(run_graph(scan("scan_input_directions = [1], scan_output_axes = [-1], scan_output_directions = [1], "),
+                           type, numbers)) == Numbers{{6, 15}, {6, 5, 3, 15, 11, 6}});
 }
 
 }  // namespace assay::suites

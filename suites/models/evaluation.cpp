@@ -156,7 +156,8 @@ LiveValues::LiveValues(const ModelFile& file, const ModelSource& source)
     if (!graph_.initializers.contains(value)) last_used_by_[at].push_back(value);
   // The outer one first, where the first node of a body is that of a body within.
   for (std::size_t at = graph_.nodes.size(); at-- > 0;)
-    for (const GraphBody& body : graph_.nodes[at].bodies) beginning_.emplace(body.first, Beginning{&graph_.nodes[at], &body});
+    for (const GraphBody& body : graph_.nodes[at].bodies)
+      beginning_.emplace(body.first, Beginning{&graph_.nodes[at], &body});
 }
 
 void LiveValues::put(const std::string& name, Tensor tensor, bool is_constant) {
@@ -192,8 +193,8 @@ bool LiveValues::put_branch(const GraphNode& node) {
   if (found == values_.end()) return false;
   const Tensor& condition = found->second.tensor;
   if (condition.dtype() != DType::boolean || condition.elements() != 1) return false;
-  const auto taken = std::ranges::find(node.bodies, condition.as<Bool>()[0] ? "then_branch" : "else_branch",
-                                       &GraphBody::attribute);
+  const auto taken =
+      std::ranges::find(node.bodies, condition.as<Bool>()[0] ? "then_branch" : "else_branch", &GraphBody::attribute);
   for (std::size_t i = 0; taken != node.bodies.end() && i < taken->outputs.size() && i < node.outputs.size(); ++i)
     if (const auto given = values_.find(taken->outputs[i]); given != values_.end())
       put(node.outputs[i], Tensor(given->second.tensor), false);

@@ -43,7 +43,11 @@ Tensor turned(const Tensor& tensor) {
 class Locator {
  public:
   Locator(const ModelSource& source, WorkerPool& pool, const RunOptions& run_options)
-      : file_(read_model(source)), pool_(pool), run_options_(run_options), values_(file_, source), turn_axes_(turn_axes(file_.graph)) {
+      : file_(read_model(source)),
+        pool_(pool),
+        run_options_(run_options),
+        values_(file_, source),
+        turn_axes_(turn_axes(file_.graph)) {
     const Result<std::string> bytes = file_contents(source.file, most_message);
     if (!bytes) throw InputError(bytes.error());
     Result<std::string> settled =
@@ -182,21 +186,13 @@ class Locator {
     for (Int i = 0; i < std::min(count, 2 * most_turns); ++i) {
       const Shape turn = oracles::position(turns, i < most_turns ? i : count - std::min(count, 2 * most_turns) + i);
       const std::string number = joined(turn, ".", [](Int each) { return std::to_string(each); });
-      ModelValues operands;
       std::vector<Tensor> given;
-      for (const Tensor& each : outputs) given.push_back(in_turn(each, turn, axes));
+      for (const Tensor& each : outputs)
+        if (std::optional<Tensor> one = in_turn(each, turn, axes)) given.push_back(*std::move(one));
+      if (given.size() < outputs.size()) return "its turns are not shown";
       because = "its branch is not taken";
       if (given.front().shape() == of_no_branch) continue;
-      for (const std::string& input : named(node.inputs)) {
-        const auto shown = beside.find(input), known = values_.all().find(input);
-        const ModelValue* const value = shown != beside.end() ? &shown->second
-                                        : known != values_.all().end() ? &known->second
-                                                                       : nullptr;
-        const auto of_turns = in_turns_.find(input);
-        if (value) operands[input] = {in_turn(value->tensor, turn, of_turns == in_turns_.end() ? 0 : of_turns->second),
-                                      value->is_constant};
-      }
-      Result<Arrival> arrival = arrive(node, operands);
+      Result<Arrival> arrival = arrive(node, operands_in(node, turn, beside));
       if (!arrival) return arrival.error();
       Call call(*node.definition, arrival->node);
       if (because = obstacle_of(call); !because.empty()) return because;
@@ -205,10 +201,27 @@ class Locator {
     return because;
   }
 
-  // Takes one turn out of all that are shown.
-  static Tensor in_turn(Tensor tensor, const Shape& turn, std::size_t axes) {
-    for (std::size_t i = 0; i < axes && !tensor.shape().empty(); ++i)
-      tensor = slice_of(tensor, 0, std::min(turn[i], tensor.shape().front() - 1));
+  // Takes what arrives at a node in one turn: what the same run shows, else what is known.
+  ModelValues operands_in(const GraphNode& node, const Shape& turn, const ModelValues& beside) const {
+    ModelValues operands;
+    for (const std::string& input : named(node.inputs)) {
+      const ModelValues& from = beside.contains(input) ? beside : values_.all();
+      const auto found = from.find(input);
+      if (found == from.end()) continue;
+      const auto axes = in_turns_.find(input);
+      std::optional<Tensor> one = in_turn(found->second.tensor, turn, axes == in_turns_.end() ? 0 : axes->second);
+      if (one) operands[input] = {*std::move(one), found->second.is_constant};
+    }
+    return operands;
+  }
+
+  // Takes one turn out of all that are shown; none where it is not there, and of strings.
+  static std::optional<Tensor> in_turn(Tensor tensor, const Shape& turn, std::size_t axes) {
+    for (std::size_t i = 0; i < axes; ++i) {
+      const Shape& shape = tensor.shape();
+      if (shape.empty() || turn[i] >= shape.front() || tensor.dtype() == DType::string) return std::nullopt;
+      tensor = slice_of(tensor, 0, turn[i]);
+    }
     return tensor;
   }
 
@@ -313,8 +326,7 @@ class Locator {
     std::optional<Verdict> found;
     each_turn(node, outputs, beside, [&](const Turn& turn) {
       Verdict verdict = judged(turn.call, turn.arrival, turn.outputs);
-      if (!is_finding(verdict.state) ||
-          may_be_rounding(node, turn.call, turn.arrival, turn.outputs, run_options_.jobs))
+      if (!is_finding(verdict.state) || may_be_rounding(node, turn.call, turn.arrival, turn.outputs, run_options_.jobs))
         return false;
       found = std::move(verdict);
       return true;

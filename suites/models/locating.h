@@ -36,11 +36,11 @@ struct Location {
 };
 
 // Runs the model once per node, with the outputs of that node alone shown beside its own, and judges them by what
-// arrives there, which is what the backend gave for the nodes before it: in a body turn by turn, of many turns the first
-// and the last eight. What is wrong is looked at again in a fresh
-// process, alone, and with what arrives shown as well. Of a node that is right alone, a difference that the rounding of
-// what arrives may explain is none: a legal rewriting may compute it otherwise. Ends behind the first node that fails,
-// unless `finds_all`. Throws InputError where the backend does not run the model at all.
+// arrives there, which is what the backend gave for the nodes before it: in a body turn by turn, of many turns the
+// first and the last eight. What is wrong is looked at again in a fresh process, alone, and with what arrives shown as
+// well. Of a node that is right alone, a difference that the rounding of what arrives may explain is none: a legal
+// rewriting may compute it otherwise. Ends behind the first node that fails, unless `finds_all`. Throws InputError
+// where the backend does not run the model at all.
 Location locate(const ModelSource& source, bool finds_all, WorkerPool& pool, const RunOptions& run_options);
 
 }  // namespace assay::suites

@@ -171,7 +171,9 @@ KernelAnswer computed(const Request& request, const OpenKernel& open) {
   const Result<std::vector<Served>> served = parse_nodes(request.model);
   if (!served) {
     const Result<std::vector<NodeName>> names = node_names(request.model);
-    const bool runs_bodies = names && std::ranges::any_of(*names, [](const NodeName& each) { return each.domain.empty() && has_body(each.op); });
+    const bool runs_bodies = names && std::ranges::any_of(*names, [](const NodeName& each) {
+                               return each.domain.empty() && has_body(each.op);
+                             });
     if (!names || (served.error().starts_with("no operator ") && !runs_bodies)) refuse(served.error());
     if (names->size() == 1 && !runs_bodies && gives_what_nodes_give(request.model)) refuse(served.error());
     return computed_graph(request, open);

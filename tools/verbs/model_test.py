@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """certify, replay and vet of a model: every node is judged, a planted bug is found at its node, and what is no model ends in one line."""
+import pathlib
 import random
+import re
 import shlex
+import subprocess
+import time
 
 import onnx
 import onnx.parser
 import numpy as np
 
-from command_line import InFolder, assay, ended, read_json, refused
+from command_line import TOOL, InFolder, assay, ended, read_json, refused
 
 # A network as users have it: an extent left open, a Reshape fed by constants, a function of its own, an operator that
 # assay does not judge, and a node behind it.
@@ -63,6 +67,20 @@ def with_weights(text, of=lambda drawn: drawn):
 
 def network():
     return with_weights(NETWORK.replace("float[256, 256] dense>", "float[256, 256] dense, bool yes = {1}>"))
+
+
+def peak_of(*words):
+    """The most memory that the tool takes, without its workers, in bytes."""
+    running, most = subprocess.Popen([TOOL, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), 0
+    while running.poll() is None:
+        try:
+            status = pathlib.Path(f"/proc/{running.pid}/status").read_text(encoding="ascii")
+            most = max(most, int(re.search(r"RssAnon:\s*(\d+) kB", status)[1]) * 1024)
+        except (OSError, TypeError):
+            pass  # it has just ended
+        time.sleep(0.01)
+    assert running.returncode == 0, words
+    return most
 
 
 class Model(InFolder):
@@ -140,6 +158,16 @@ class Model(InFolder):
             file.truncate(offsets[second.name] + 5)
         self.assertIn("too short", refused("certify", self.file, "--backend", "reference"))
 
+    def test_memory_is_three_times_what_goes_in_and_comes_out_of_a_node(self):
+        """Beside what the process takes for a small model and the value that is still needed."""
+        onnx.save(onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 17]>
+            net (float[n, 1024] x) => (float[1024, n] y) { [turn] y = Transpose (x) }'''), self.file)
+        rows = 12288
+        bytes_in = rows * 1024 * 4
+        least, most = (peak_of("certify", self.file, "--backend", "onnxruntime", "--dim", f"n={n}") for n in (2, rows))
+        self.assertLess(most - least, 3 * (2 * bytes_in) + bytes_in)
+        self.assertGreater(most - least, 2 * bytes_in)  # it was measured
+
     def test_every_opset(self):
         for opset in (1, 6, 7, 13, 14, 22, 28):
             onnx.save(onnx.parser.parse_model(f'''<ir_version: {13 if opset > 24 else 8}, opset_import: ["" : {opset}]>
@@ -162,17 +190,18 @@ class Model(InFolder):
         refused("certify", self.file, "--certificate", self.folder / "c.json")
 
     def test_damaged_models_end_in_one_line(self):
-        good, chance = self.file.read_bytes(), random.Random(1)
         report = self.folder / "ops.json"
         ended(0, "certify", "--backend", "reference", "--ops", "Relu-14", "--cases", "0", "--no-every-input", "--report", report)
-        places = [*range(1500), *range(len(good) - 500, len(good))]  # in between are weights
-        for _ in range(100):
-            bad = bytearray(good)
-            for _ in range(chance.choice((1, 1, 3))):
-                bad[chance.choice(places)] = chance.randrange(256)
-            self.file.write_bytes(bad if chance.random() < 0.9 else bad[:chance.choice(places)])
-            ended((0, 2), "certify", self.file, "--backend", "reference", "--list")
-            ended((0, 1, 2), "vet", self.file, report)
+        for model in (network(), with_weights(BODIES)):
+            good, chance = model.SerializeToString(), random.Random(1)
+            places = [*range(min(1500, len(good))), *range(max(0, len(good) - 500), len(good))]  # in between are weights
+            for _ in range(100):
+                bad = bytearray(good)
+                for _ in range(chance.choice((1, 1, 3))):
+                    bad[chance.choice(places)] = chance.randrange(256)
+                self.file.write_bytes(bad if chance.random() < 0.9 else bad[:chance.choice(places)])
+                ended((0, 2), "certify", self.file, "--backend", "reference", "--list")
+                ended((0, 1, 2), "vet", self.file, report)
 
     def test_formats_know_nodes(self):
         self.nodes(1, "--backend", "mutant:gemm-ignores-transB")
