@@ -17,7 +17,7 @@ class MessageLite;
 namespace onnx {
 class GraphProto;
 class TensorProto;
-}
+}  // namespace onnx
 
 namespace assay::messages {
 

@@ -64,13 +64,13 @@ std::shared_ptr<std::byte> mapped_file(int file, Int offset, std::size_t length)
   return {static_cast<std::byte*>(start), [length](std::byte* bytes) { ::munmap(bytes, length); }};
 }
 
-std::string store(const Tensor& tensor, Kept where) {
+std::string store(const Tensor& tensor, StoredIn where) {
   const auto bytes = tensor.bytes();
   const std::string_view elements(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   std::string name = sha256(std::string(assay::name(tensor.dtype())) + sha256(elements)).substr(0, digits);
   Store& store = the_store();
   const std::scoped_lock lock(store.mutex);
-  if (!store.tensors.contains(name)) store.tensors[name] = where == Kept::in_file ? put_aside(tensor) : tensor;
+  if (!store.tensors.contains(name)) store.tensors[name] = where == StoredIn::file ? put_aside(tensor) : tensor;
   return name;
 }
 

@@ -15,9 +15,9 @@ namespace assay {
 
 // Says where a tensor is kept: in a file it takes no memory while nobody reads it, as long as it has a mebibyte at
 // least and the folder for temporary files has room.
-enum class Kept { in_memory, in_file };
+enum class StoredIn { memory, file };
 // Keeps a tensor of numbers for as long as the process lives, and returns its name: 16 hexadecimal digits.
-std::string store(const Tensor& tensor, Kept where = Kept::in_memory);
+std::string store(const Tensor& tensor, StoredIn where = StoredIn::memory);
 // Returns what bears that name; none where it was not stored.
 std::optional<Tensor> stored_as(std::string_view name);
 bool is_store_name(std::string_view word);

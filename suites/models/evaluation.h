@@ -53,6 +53,7 @@ struct Arrival {
 // Looks up what arrives at a node that is defined; the error, which ends so, says what is not known.
 inline constexpr std::string_view is_not_known = "is, is not known";
 Result<Arrival> arrive(const GraphNode& node, const ModelValues& values);
+Result<Arrival> arrive(const GraphNode& node, const ModelValues&& values) = delete;  // what arrives points to them
 
 // Says why a node cannot be worked out; nothing where it can.
 std::string obstacle_of(const Call& call);

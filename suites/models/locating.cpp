@@ -192,7 +192,8 @@ class Locator {
       if (given.size() < outputs.size()) return "its turns are not shown";
       because = "its branch is not taken";
       if (given.front().shape() == of_no_branch) continue;
-      Result<Arrival> arrival = arrive(node, operands_in(node, turn, beside));
+      const ModelValues operands = operands_in(node, turn, beside);  // which what arrives points to
+      Result<Arrival> arrival = arrive(node, operands);
       if (!arrival) return arrival.error();
       Call call(*node.definition, arrival->node);
       if (because = obstacle_of(call); !because.empty()) return because;

@@ -104,7 +104,7 @@ std::vector<Recipe> kept_data(const Arrival& arrival, const Definition& definiti
     const Tensor& tensor = arrival.operands[i]->tensor;
     const bool is_list = !definition.inputs[i].reads_as.empty() || tensor.dtype() == DType::string;
     // What arrives is kept while the model goes on.
-    const Kept where = arrival.operands[i]->is_constant ? Kept::in_memory : Kept::in_file;
+    const StoredIn where = arrival.operands[i]->is_constant ? StoredIn::memory : StoredIn::file;
     kept[i] = is_list ? assay::stated(tensor) : Recipe{"stored", store(tensor, where)};
   }
   return kept;
@@ -283,7 +283,7 @@ void store_data(const ModelSource& source, int threads) {
   evaluate(file, source, threads, [](const GraphNode&, const Arrival* arrival, const std::string&) {
     for (std::size_t i = 0; arrival && i < arrival->operands.size(); ++i)
       if (const ModelValue* value = arrival->operands[i]; value && value->tensor.dtype() != DType::string)
-        store(value->tensor, value->is_constant ? Kept::in_memory : Kept::in_file);
+        store(value->tensor, value->is_constant ? StoredIn::memory : StoredIn::file);
   });
 }
 
