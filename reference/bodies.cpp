@@ -149,6 +149,11 @@ Result<Tensor> goes_in(const GraphNode& node, std::size_t i, Int turn, const Ten
   return slice_of(*operand, at->axis, at->is_reversed ? turns - 1 - turn : turn);
 }
 
+void put(const GraphNode& node, Values out, BodyRunner::Named& values) {
+  for (std::size_t i = 0; i < node.outputs.size() && i < out.size(); ++i)
+    if (out[i] && !node.outputs[i].empty()) values[node.outputs[i]] = *std::move(out[i]);
+}
+
 Result<Values> BodyRunner::run(std::size_t node, const Named& values) {
   left_ = most_nodes;
   return any(node, values);
@@ -170,8 +175,7 @@ Result<Values> BodyRunner::body(const GraphBody& body, std::span<const Tensor> i
     if (left_-- <= 0) return Error{"a body that runs too many nodes"};
     Result<Values> out = any(at, values);
     if (!out) return out;
-    for (std::size_t i = 0; i < node.outputs.size() && i < out->size(); ++i)
-      if ((*out)[i] && !node.outputs[i].empty()) values[node.outputs[i]] = *std::move((*out)[i]);
+    put(node, *std::move(out), values);
   }
   Values out;
   for (const std::string& name : body.outputs) {
@@ -211,8 +215,8 @@ Result<Int> turns_of(const GraphNode& node, std::span<const std::optional<Tensor
 
 }  // namespace
 
-// What is carried comes behind the number of a turn and the condition in a Loop, first in a Scan; what is collected
-// comes last in both.
+// Runs a Loop or a Scan. What is carried comes behind the number of a turn and the condition in a Loop, first in a
+// Scan; what is collected comes last in both.
 Result<Values> BodyRunner::turns(const GraphNode& node, Named values) {
   const GraphBody& its = node.bodies.front();
   const bool is_loop = node.op == "Loop";

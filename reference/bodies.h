@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What If, Loop and Scan give: their bodies run, turn by turn (onnx/docs/Operators.md).
+// Works out what If, Loop and Scan give, whose bodies run turn by turn (onnx/docs/Operators.md).
 #pragma once
 
 #include "reference/onnx_io.h"
@@ -20,7 +20,7 @@ Tensor stacked(std::span<const Tensor> slices, std::size_t axis);
 // can: one per Loop and Scan around them. Left out are the bodies of a Scan of before version 9, and of other nodes.
 std::map<std::string, std::size_t> turn_axes(const GraphModel& model);
 
-// Runs the bodies of a model.
+// Runs the nodes of a model, and the bodies of those that have some.
 class BodyRunner {
  public:
   using Named = std::map<std::string, Tensor>;
@@ -29,8 +29,8 @@ class BodyRunner {
 
   BodyRunner(const GraphModel& model, Compute compute) : model_(model), compute_(std::move(compute)) {}
 
-  // Works out a node that has bodies; `values` holds what it takes, and what its bodies take from around them. The
-  // error says what is not known: a body is cut off at the 10,000th node it would run.
+  // Works out a node; `values` holds what it takes, and what its bodies take from around them. The error says what is
+  // not known: a body is cut off at the 10,000th node it would run.
   Result<Values> run(std::size_t node, const Named& values);
 
  private:
@@ -43,6 +43,9 @@ class BodyRunner {
   Compute compute_;
   Int left_ = 0;  // nodes that may still be run
 };
+
+// Notes what a node gives, by name.
+void put(const GraphNode& node, Values out, BodyRunner::Named& values);
 
 // Returns what a Loop or a Scan gives its body as the i-th input in a turn, where nothing has been carried there yet;
 // `operand`: what the node takes as its i-th input, null where that is left out.

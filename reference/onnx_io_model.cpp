@@ -409,7 +409,7 @@ class NodeReader {
     GraphBody body{attribute.name(), node.name + "/" + attribute.name(), {}, {}, into_.nodes.size()};
     for (const onnx::ValueInfoProto& input : graph.input()) {
       body.inputs.push_back(names[input.name()] = body.name + "/" + input.name());
-      // What goes into the first turn tells of a type that the body leaves open.
+      // Takes a type that the body leaves open from what goes into the first turn.
       const std::size_t at = body.inputs.size() - 1;
       const auto outer = into_.types.find(node.op == "Loop" && at < node.inputs.size() ? node.inputs[at] : "");
       if (at > 1 && outer != into_.types.end() && !known_type(input))

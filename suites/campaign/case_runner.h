@@ -30,7 +30,7 @@ struct CaseRun {
   // Names one of the related cases of `law`.
   std::shared_ptr<const RelatedCases> law = {};
   std::size_t part = 0;
-  // Of a case that is run as it stands: drawn when it is run, judged by; of a large one drawn once more.
+  // Holds what a case that runs as it stands is judged by: drawn when it runs, of a large one once more afterwards.
   std::vector<Operands> data = {};
   // Where it was run: what ran in the same process before.
   std::shared_ptr<Steps> session = {};

@@ -54,7 +54,7 @@ TEST_CASE("A Loop ends by its condition, and collects", "[bodies]") {
   CHECK(numbers_of(run_graph(loop(",", ""), two, "1,2")) == three);
   CHECK(numbers_of(run_graph(loop("most, yes", "int64 most = {9}, bool yes = {1},"), two, "1,2")) == three);
   CHECK(numbers_of(run_graph(loop("most,", "int64 most = {1},"), two, "1,2")) == Numbers{{2, 12}, {-2, -12}});
-  // Of a body that never runs the types of what is collected are not known.
+  // Refuses it: of a body that never runs the types of what is collected are not known.
   CHECK(run_graph(loop("most,", "int64 most = {0},"), two, "1,2").kind == Outcome::Kind::refused);
 }
 

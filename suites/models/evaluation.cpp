@@ -137,6 +137,14 @@ Values computed(const GraphNode& node, const Call& call, const Arrival& arrival,
   return node.definition->fast ? node.definition->fast(call, in, threads) : node.definition->kernel(call, in);
 }
 
+Result<WorkedOut> worked_out(const GraphNode& node, const ModelValues& values, int threads) {
+  const Result<Arrival> arrival = node.definition ? arrive(node, values) : Error{node.because};
+  if (!arrival) return Error{arrival.error()};
+  const Call call(*node.definition, arrival->node);
+  if (std::string obstacle = obstacle_of(call); !obstacle.empty()) return Error{std::move(obstacle)};
+  return WorkedOut{computed(node, call, *arrival, threads), arrival->is_constant};
+}
+
 std::vector<std::string> taken_by(const GraphNode& node) {
   std::vector<std::string> all = node.inputs;
   for (const GraphBody& body : node.bodies) std::ranges::copy(body.outputs, std::back_inserter(all));
@@ -211,11 +219,9 @@ bool LiveValues::put_bodies(std::size_t node, int threads) {
     ModelValues taken;
     for (const std::string& input : it.inputs)
       if (const auto found = values.find(input); found != values.end()) taken[input] = {found->second, false};
-    const Result<Arrival> arrival = arrive(it, taken);
-    if (!arrival) return Error{arrival.error()};
-    const Call call(*it.definition, arrival->node);
-    if (std::string obstacle = obstacle_of(call); !obstacle.empty()) return Error{std::move(obstacle)};
-    return computed(it, call, *arrival, threads);
+    Result<WorkedOut> out = worked_out(it, taken, threads);
+    if (!out) return Error{out.error()};
+    return std::move((*out).values);
   });
   Result<Values> given = runner.run(node, named);
   if (given) put_all(owner, *std::move(given), false);

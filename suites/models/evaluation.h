@@ -61,6 +61,13 @@ std::string obstacle_of(const Call& call);
 // Works a node out by our own kernels.
 Values computed(const GraphNode& node, const Call& call, const Arrival& arrival, int threads);
 
+struct WorkedOut {
+  Values values;
+  bool is_constant;
+};
+// Works a node out by what is known; the error says what is not, or what the node breaks.
+Result<WorkedOut> worked_out(const GraphNode& node, const ModelValues& values, int threads);
+
 // Fills a value that nobody gave.
 Tensor drawn(const TensorType& type, std::uint64_t seed);
 bool fits_memory(const TensorType& type);

@@ -162,7 +162,7 @@ class Locator {
                           judgement_of(run_options_.level, pool_.describe().arithmetic));
   }
 
-  // What a node gives in one turn of the bodies that it stands in, and what arrives there.
+  // Holds what a node gives in one turn of the bodies that it stands in, and what arrives there.
   struct Turn {
     std::string number;  // "" of a node of the model itself
     Call call;
@@ -181,10 +181,10 @@ class Locator {
     const Shape& shape = outputs.front().shape();
     if (shape.size() < axes) return "its turns are not shown";
     const Shape turns(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axes));
-    const Int count = volume(turns);
+    const Int count = volume(turns), left_out = std::max<Int>(count - 2 * most_turns, 0);
     std::string because = "its body runs no turn";
-    for (Int i = 0; i < std::min(count, 2 * most_turns); ++i) {
-      const Shape turn = oracles::position(turns, i < most_turns ? i : count - std::min(count, 2 * most_turns) + i);
+    for (Int i = 0; i < count - left_out; ++i) {
+      const Shape turn = oracles::position(turns, i < most_turns ? i : i + left_out);
       const std::string number = joined(turn, ".", [](Int each) { return std::to_string(each); });
       std::vector<Tensor> given;
       for (const Tensor& each : outputs)
@@ -252,11 +252,9 @@ class Locator {
   void work_out(const GraphNode& node) {
     const auto turns = turn_axes_.find(node.body);
     const bool is_alike = turns != turn_axes_.end() && (turns->second == 0 || node.inputs.empty());
-    const Result<Arrival> arrival = node.definition && is_alike ? arrive(node, values_.all()) : Error{node.because};
-    if (!arrival) return;
-    const Call call(*node.definition, arrival->node);
-    if (!obstacle_of(call).empty()) return;
-    values_.put_all(node, computed(node, call, *arrival, run_options_.jobs), arrival->is_constant);
+    if (!is_alike) return;
+    if (Result<WorkedOut> out = worked_out(node, values_.all(), run_options_.jobs))
+      values_.put_all(node, std::move((*out).values), (*out).is_constant);
   }
 
   // Judges a turn of a node; tells whether it is wrong, so that no other turn is looked at.

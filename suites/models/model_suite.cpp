@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/models/model_suite.h"
 
+#include "reference/bodies.h"
 #include "reference/case_view.h"
 #include "reference/tensor_store.h"
 #include "suites/campaign/errors.h"
@@ -103,7 +104,7 @@ std::vector<Recipe> kept_data(const Arrival& arrival, const Definition& definiti
     if (!arrival.operands[i]) continue;
     const Tensor& tensor = arrival.operands[i]->tensor;
     const bool is_list = !definition.inputs[i].reads_as.empty() || tensor.dtype() == DType::string;
-    // What arrives is kept while the model goes on.
+    // Keeps what arrives in files: it stays while the model goes on.
     const StoredIn where = arrival.operands[i]->is_constant ? StoredIn::memory : StoredIn::file;
     kept[i] = is_list ? assay::stated(tensor) : Recipe{"stored", store(tensor, where)};
   }
@@ -211,13 +212,8 @@ void fold(const GraphNode& node, std::map<std::string, Tensor>& constants) {
   for (const std::string& input : node.inputs)
     if (const auto known = constants.find(input); known != constants.end())
       elements += (values[input] = {known->second, true}).tensor.elements();
-  const Result<Arrival> arrival = arrive(node, values);
-  if (!arrival || elements > most_written) return;
-  const Call call(*node.definition, arrival->node);
-  if (!obstacle_of(call).empty()) return;
-  Values out = computed(node, call, *arrival, 1);
-  for (std::size_t i = 0; i < node.outputs.size() && i < out.size(); ++i)
-    if (out[i] && !node.outputs[i].empty()) constants[node.outputs[i]] = *std::move(out[i]);
+  if (elements > most_written) return;
+  if (Result<WorkedOut> out = worked_out(node, values, 1)) put(node, std::move((*out).values), constants);
 }
 
 // Makes a case of a node by the types of what it takes, or says why there is none.

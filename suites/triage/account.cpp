@@ -23,7 +23,7 @@ using oracles::Verdict;
 
 // More elements than these are not listed.
 constexpr Int most_listed = 32;
-// So many wrong elements are shown.
+// Limits how many wrong elements are shown.
 constexpr std::size_t most_shown = 3;
 
 // -- words

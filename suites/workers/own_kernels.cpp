@@ -117,8 +117,13 @@ class GraphSession {
       throw RequestRefusal{.because = "another number of inputs than the graph has"};
     std::map<std::string, Tensor> values = graph_.initializers;
     for (std::size_t i = 0; i < parts.size(); ++i) values[graph_.inputs[i].first] = accepted(decode_tensor(parts[i]));
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
-      if (graph_.nodes[i].body.empty()) put(graph_.nodes[i], given_by(i, values), values);
+    BodyRunner runner(graph_, [&](std::size_t at, const auto& around) { return computed(at, around); });
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (!graph_.nodes[i].body.empty()) continue;
+      Result<Values> given = runner.run(i, values);
+      if (!given) refuse(graph_.nodes[i].name + ": " + given.error());
+      put(graph_.nodes[i], *std::move(given), values);
+    }
     std::vector<Tensor> out;
     for (const std::string& name : graph_.outputs) {
       if (!values.contains(name)) throw RequestRefusal{.because = "nothing gives the output " + name};
@@ -128,14 +133,6 @@ class GraphSession {
   }
 
  private:
-  Values given_by(std::size_t at, const std::map<std::string, Tensor>& values) const {
-    if (graph_.nodes[at].bodies.empty()) return computed(at, values);
-    BodyRunner runner(graph_, [&](std::size_t inner, const auto& around) { return computed(inner, around); });
-    Result<Values> given = runner.run(at, values);
-    if (!given) refuse(graph_.nodes[at].name + ": " + given.error());
-    return *std::move(given);
-  }
-
   Values computed(std::size_t at, const std::map<std::string, Tensor>& values) const {
     const GraphNode& node = graph_.nodes[at];
     Node bound = node.node;
@@ -148,11 +145,6 @@ class GraphSession {
     const Call call(*node.definition, std::move(bound));
     expect_legal(call);
     return kernels_[at](call, operands, threads_);
-  }
-
-  static void put(const GraphNode& node, Values out, std::map<std::string, Tensor>& values) {
-    for (std::size_t i = 0; i < node.outputs.size() && i < out.size(); ++i)
-      if (out[i] && !node.outputs[i].empty()) values[node.outputs[i]] = *std::move(out[i]);
   }
 
   GraphModel graph_;
