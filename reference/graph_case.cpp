@@ -387,8 +387,24 @@ void run_step(const GraphStep& step, const Operands& operands, int threads, Grap
     if (!step.results[i].empty() && out[i]) values[step.results[i]] = *std::move(out[i]);
 }
 
-GraphData evaluate(const GraphCase& graph, GraphData values, int threads) {
-  for (const GraphStep& step : graph.steps) run_step(step, operands_of(step, values), threads, values);
+void drop_unneeded(const GraphCase& graph, std::size_t step, GraphData& values) {
+  const auto is_needed = [&](const std::string& name) {
+    return std::ranges::count(graph.outputs, name) > 0 ||
+           std::any_of(graph.steps.begin() + static_cast<std::ptrdiff_t>(step) + 1, graph.steps.end(),
+                       [&](const GraphStep& later) { return std::ranges::count(later.operands, name) > 0; });
+  };
+  for (const auto* const names : {&graph.steps[step].operands, &graph.steps[step].results})
+    for (const std::string& name : *names)
+      if (!is_needed(name)) values.erase(name);
+}
+
+GraphData evaluate(const GraphCase& graph, GraphData values, int threads, const StepVisitor& visit) {
+  for (std::size_t i = 0; i < graph.steps.size(); ++i) {
+    const GraphStep& step = graph.steps[i];
+    run_step(step, operands_of(step, values), threads, values);
+    if (visit) visit(step, values);
+    drop_unneeded(graph, i, values);
+  }
   return values;
 }
 

@@ -13,6 +13,7 @@
 
 #include "reference/case.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -95,8 +96,12 @@ class GraphBuilder {
 using GraphData = std::map<std::string, Tensor, std::less<>>;
 // Fills what goes in, for a data set.
 GraphData leaves_of(const GraphCase& graph, int set);
-// Works out every value by our own kernels.
-GraphData evaluate(const GraphCase& graph, GraphData leaves, int threads);
+// Sees a step and the values at hand, among them all that it takes and gives.
+using StepVisitor = std::function<void(const GraphStep& step, const GraphData& values)>;
+// Works a graph out by our own kernels, step by step, and returns its outputs. A value goes once no step needs it.
+GraphData evaluate(const GraphCase& graph, GraphData leaves, int threads, const StepVisitor& visit = {});
+// Drops what a step takes or gives where no later step takes it and it is no output.
+void drop_unneeded(const GraphCase& graph, std::size_t step, GraphData& values);
 // Works out a step by our own kernels and keeps what it gives.
 void run_step(const GraphStep& step, const Operands& operands, int threads, GraphData& values);
 // The inputs of a step, in schema order.

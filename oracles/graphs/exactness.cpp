@@ -439,22 +439,31 @@ double largest(const Tensor& data) {
   return own ? own->most : infinity;
 }
 
-// Goes through the steps of a graph, for precision or for range.
+// Looks at the steps of a graph, one after the other, for precision or for range.
 class Inspection {
  public:
-  Inspection(const GraphCase& graph, const GraphData& values, bool is_for_range)
-      : graph_(graph), values_(values), is_for_range_(is_for_range) {}
-
-  Exactness run() && {
-    for (const GraphStep& step : graph_.steps) {
+  Inspection(const GraphCase& graph, bool is_for_range) : is_for_range_(is_for_range) {
+    for (const GraphStep& step : graph.steps) {
       if (step.c.version.name != "Cast") continue;
-      for (const std::string& name : {step.operands.front(), step.results.front()}) {
-        const std::optional<FormatLimits> own = limits_of(value(name).dtype());
-        if (own && (!narrowest_ || own->precision < narrowest_->precision)) narrowest_ = own;
-      }
+      const Call call = step.c.call();
+      const Definition& definition = call.definition();
+      for (const DType type :
+           {definition.type_of(call, definition.inputs.front()), definition.type_of(call, definition.outputs.front())})
+        if (const auto own = limits_of(type); own && (!narrowest_ || own->precision < narrowest_->precision))
+          narrowest_ = own;
     }
-    for (const GraphLeaf& leaf : graph_.leaves) take(leaf);
-    for (const GraphStep& step : graph_.steps) take(step);
+  }
+
+  void take(const GraphLeaf& leaf, const GraphData& values) {
+    values_ = &values;
+    if (limits_of_numbers(value(leaf.name).dtype())) hold_as_it_is(leaf.name);
+  }
+  // `values`: those that the step takes and gives.
+  void take(const GraphStep& step, const GraphData& values) {
+    values_ = &values;
+    take(step);
+  }
+  Exactness result() && {
     out_.coarse *= 0x1p-9;
     return std::move(out_);
   }
@@ -463,7 +472,7 @@ class Inspection {
   void object(const std::string& why) {
     if (out_.obstacle.empty()) out_.obstacle = why;
   }
-  const Tensor& value(const std::string& name) const { return values_.find(name)->second; }
+  const Tensor& value(const std::string& name) const { return values_->find(name)->second; }
 
   // Objects where the largest terms of a value need more bits than there are, or leave the range.
   void hold(const std::string& name, const Envelope& e) {
@@ -480,10 +489,6 @@ class Inspection {
       object(name + " may need " + std::to_string(static_cast<Int>(std::ceil(std::log2(e.history / e.grain)))) +
              " bits of " + std::to_string(limits->precision));
     }
-  }
-
-  void take(const GraphLeaf& leaf) {
-    if (limits_of_numbers(value(leaf.name).dtype())) hold_as_it_is(leaf.name);
   }
 
   void hold_as_it_is(const std::string& name) {
@@ -514,7 +519,7 @@ class Inspection {
     if (std::ranges::any_of(step.operands, is_rounded))
       return carries_on(op) ? round(step) : object(op + " of what is rounded");
     const Call call = step.c.call();
-    const Operands operands = operands_of(step, values_);
+    const Operands operands = operands_of(step, *values_);
     std::vector<Envelope> in(operands.size());
     for (std::size_t i = 0; i < step.operands.size(); ++i)
       if (const auto found = known_.find(step.operands[i]); found != known_.end()) in[i] = found->second;
@@ -596,9 +601,8 @@ class Inspection {
     }
   }
 
-  const GraphCase& graph_;
-  const GraphData& values_;
   bool is_for_range_;
+  const GraphData* values_ = nullptr;  // during `take`
   std::map<std::string, Envelope, std::less<>> known_;
   std::set<std::string, std::less<>> quantized_;
   std::set<std::string, std::less<>> dequantized_;  // and what is moved, clipped or chosen of it
@@ -636,17 +640,26 @@ bool may_be_exact(const GraphCase& graph) {
   return true;
 }
 
-std::optional<std::string> ruling_touched(const GraphCase& graph, const GraphData& values, Int most_elements) {
-  for (const GraphStep& step : graph.steps)
-    if (const auto rulings = touched(step.c.call(), {operands_of(step, values)}, most_elements); !rulings.empty())
-      return step.c.version.name + " rests on " + rulings.front() + ", which has several readings";
-  return std::nullopt;
+std::optional<std::string> ruling_touched(const GraphStep& step, const GraphData& values, Int most_elements) {
+  const std::vector<std::string> rulings = touched(step.c.call(), {operands_of(step, values)}, most_elements);
+  if (rulings.empty()) return std::nullopt;
+  return step.c.version.name + " rests on " + rulings.front() + ", which has several readings";
 }
 
-Exactness exactness_of(const GraphCase& graph, const GraphData& values) {
-  if (auto why = ruling_touched(graph, values, most_touched)) return {*std::move(why), {}};
-  Exactness out = Inspection(graph, values, false).run();
-  if (out.obstacle.empty()) out.obstacle = Inspection(graph, values, true).run().obstacle;
+Exactness exactness_of(const GraphCase& graph, const GraphData& leaves, int threads) {
+  Inspection precision(graph, false), range(graph, true);
+  for (const GraphLeaf& leaf : graph.leaves) precision.take(leaf, leaves), range.take(leaf, leaves);
+  std::optional<std::string> ruling;
+  GraphData outputs = evaluate(graph, leaves, threads, [&](const GraphStep& step, const GraphData& values) {
+    if (!ruling) ruling = ruling_touched(step, values, most_touched);
+    if (ruling) return;
+    precision.take(step, values);
+    range.take(step, values);
+  });
+  Exactness out = std::move(precision).result();
+  if (out.obstacle.empty()) out.obstacle = std::move(range).result().obstacle;
+  if (ruling) out.obstacle = *std::move(ruling);
+  out.outputs = std::move(outputs);
   return out;
 }
 

@@ -24,6 +24,7 @@ bool may_be_exact(const Call& call);
 bool may_be_exact(const GraphCase& graph);
 
 struct Exactness {
+  GraphData outputs;  // by our own kernels
   // Says why there is more than one right answer: "e may need 27 bits of 24"; empty where there is one.
   std::string obstacle;
   // Values of nodes that round and that take exact ones, as a Sigmoid behind a Conv, and of what follows them. No
@@ -31,11 +32,11 @@ struct Exactness {
   std::set<std::string, std::less<>> rounded;
   double coarse = 0;
 };
-// `values`: all that `evaluate` gives.
-Exactness exactness_of(const GraphCase& graph, const GraphData& values);
+// Works a graph out and looks at every step; a value goes once no step needs it.
+Exactness exactness_of(const GraphCase& graph, const GraphData& leaves, int threads);
 
-// Names a step that rests on a clause of several readings, as far as so many elements of each output tell.
-std::optional<std::string> ruling_touched(const GraphCase& graph, const GraphData& values, Int most_elements);
+// Names a clause of several readings that a step rests on, as far as so many elements of each output tell.
+std::optional<std::string> ruling_touched(const GraphStep& step, const GraphData& values, Int most_elements);
 
 // An element of a tensor of numbers.
 double number_in(const Tensor& tensor, Int element);

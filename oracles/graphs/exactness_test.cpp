@@ -15,7 +15,7 @@ std::string obstacle(const std::string& steps) {
   const Result<GraphCase> graph = parse_graph_case("graph opset=13 ir=8 " + steps);
   INFO((graph ? "" : graph.error()));
   REQUIRE(graph);
-  return exactness_of(*graph, evaluate(*graph, leaves_of(*graph, 0), 1)).obstacle;
+  return exactness_of(*graph, leaves_of(*graph, 0), 1).obstacle;
 }
 
 TEST_CASE("Sums of products of small integers have one answer", "[graphs]") {
@@ -58,7 +58,8 @@ TEST_CASE("The root of a variance has to be exact", "[graphs]") {
   CHECK_THAT(obstacle(normalized("2")), Contains("BatchNormalization may round"));
 }
 
-Outcome outcome_of(const GraphCase& graph, const GraphData& values) {
+Outcome right_outcome(const GraphCase& graph) {
+  const GraphData values = evaluate(graph, leaves_of(graph, 0), 1);
   Outcome outcome;
   outcome.sets.emplace_back();
   for (const std::string& output : graph.outputs) outcome.sets.front().push_back(values.find(output)->second);
@@ -73,7 +74,7 @@ TEST_CASE("One wrong element is a finding, the sign of a zero is none", "[graphs
   const GraphJudge judge(graph, 1);
   CHECK(judge.obstacle() == "");
   CHECK(judge.confirm() == "");
-  Outcome outcome = outcome_of(graph, judge.values());
+  Outcome outcome = right_outcome(graph);
   CHECK(judge.judge(outcome).state == State::pass);
   const auto elements = outcome.sets.front().front().as<float>();
   for (float& each : elements)
@@ -93,7 +94,7 @@ TEST_CASE("What rounds at the end is held to a coarse bound", "[graphs]") {
   const GraphJudge judge(graph, 1);
   CHECK(judge.obstacle() == "");
   CHECK(judge.confirm() == "");
-  Outcome outcome = outcome_of(graph, judge.values());
+  Outcome outcome = right_outcome(graph);
   outcome.sets.front().front().as<float>()[3] *= 1 + 0x1p-14F;
   CHECK(judge.judge(outcome).state == State::pass);
   outcome.sets.front().front().as<float>()[3] += 1;
@@ -108,7 +109,7 @@ TEST_CASE("Behind an estimate of a root what rounds has its error as well", "[gr
       "e=f32[2]~hold:0.99999@init f=BatchNormalization(a,b,c,d,e) g=Sigmoid(f) out=f,g");
   const GraphJudge judge(graph, 1);
   CHECK(judge.obstacle() == "");
-  Outcome outcome = outcome_of(graph, judge.values());
+  Outcome outcome = right_outcome(graph);
   for (float& each : outcome.sets.front()[0].as<float>()) each *= 1 + 0x1p-12F;
   for (float& each : outcome.sets.front()[1].as<float>()) each = std::min(each + 0.02F, 1.0F);
   CHECK(judge.judge(outcome).state == State::pass);

@@ -28,24 +28,29 @@ void negate(Tensor& tensor) {
   change(tensor, [](double value) { return -value; });
 }
 
-// Bounds every element as the sum of the magnitudes of its terms: a graph of magnitudes, in which nothing is subtracted
-// and nothing clipped.
+void take_magnitudes(const GraphStep& step, Operands operands, int threads, GraphData& values) {
+  const std::string& op = step.c.version.name;
+  if (op == "Clip") {
+    values[step.results.front()] = *operands.front();
+    return;
+  }
+  if (op == "Sub") negate(*operands[1]);
+  if (op == "BatchNormalization") negate(*operands[3]);
+  run_step(step, operands, threads, values);
+  for (const std::string& result : step.results)
+    if (const auto found = values.find(result); found != values.end() && is_float(found->second.dtype()))
+      make_absolute(found->second);
+}
+
+// Bounds every element of the outputs as the sum of the magnitudes of its terms: a graph of magnitudes, in which
+// nothing is subtracted and nothing clipped.
 GraphData magnitudes(const GraphCase& graph, GraphData values, int threads) {
   for (auto& [name, tensor] : values)
     if (is_float(tensor.dtype())) make_absolute(tensor);
-  for (const GraphStep& step : graph.steps) {
-    Operands operands = operands_of(step, values);
-    const std::string& op = step.c.version.name;
-    if (op == "Clip") {
-      values[step.results.front()] = *operands.front();
-      continue;
-    }
-    if (op == "Sub") negate(*operands[1]);
-    if (op == "BatchNormalization") negate(*operands[3]);
-    run_step(step, operands, threads, values);
-    for (const std::string& result : step.results)
-      if (const auto found = values.find(result); found != values.end() && is_float(found->second.dtype()))
-        make_absolute(found->second);
+  for (std::size_t i = 0; i < graph.steps.size(); ++i) {
+    const GraphStep& step = graph.steps[i];
+    take_magnitudes(step, operands_of(step, values), threads, values);
+    drop_unneeded(graph, i, values);
   }
   return values;
 }
@@ -86,9 +91,7 @@ GraphJudge::GraphJudge(GraphCase graph, int threads)
     : graph_(std::move(graph)),
       threads_(threads),
       leaves_(leaves_of(graph_, 0)),
-      values_(evaluate(graph_, leaves_, threads)) {
-  exactness_ = exactness_of(graph_, values_);
-}
+      exactness_(exactness_of(graph_, leaves_, threads)) {}
 
 GraphVerdict GraphJudge::judge(const Outcome& outcome) const {
   if (!obstacle().empty()) return {State::unscored, obstacle()};
@@ -101,7 +104,7 @@ GraphVerdict GraphJudge::judge(const Outcome& outcome) const {
   GraphVerdict verdict{State::pass, ""};
   GraphData terms;
   for (std::size_t k = 0; k < graph_.outputs.size() && verdict.state != State::fail; ++k) {
-    const Tensor &right = values_.find(graph_.outputs[k])->second, &got = outcome.sets.front()[k];
+    const Tensor &right = exactness_.outputs.find(graph_.outputs[k])->second, &got = outcome.sets.front()[k];
     if (got.type() != right.type())
       return {State::fail, graph_.outputs[k] + " is " + in_words(got.type()) + ", exactly " + in_words(right.type())};
     const bool is_rounded = exactness_.rounded.contains(graph_.outputs[k]);
@@ -126,19 +129,20 @@ GraphVerdict GraphJudge::judge(const Outcome& outcome) const {
 }
 
 std::string GraphJudge::confirm() const {
-  if (const auto ruling = ruling_touched(graph_, values_, every_element)) return *ruling;
+  std::optional<std::string> ruling;
   Judgement some;
   some.most_elements = 1 << 12;
-  for (const GraphStep& step : graph_.steps) {
+  evaluate(graph_, leaves_, threads_, [&](const GraphStep& step, const GraphData& values) {
+    if (!ruling) ruling = ruling_touched(step, values, every_element);
     Outcome outcome;
     outcome.sets.emplace_back();
     for (const std::string& result : step.results)
-      if (!result.empty()) outcome.sets.front().push_back(values_.find(result)->second);
-    const Verdict verdict = oracles::judge(step.c.call(), {operands_of(step, values_)}, outcome, some);
+      if (!result.empty()) outcome.sets.front().push_back(values.find(result)->second);
+    const Verdict verdict = oracles::judge(step.c.call(), {operands_of(step, values)}, outcome, some);
     if (verdict.state != State::pass && verdict.state != State::unscored)
       throw BrokenPromise("the kernel and the oracle disagree on " + step.c.version.name + " of " + line(graph_));
-  }
-  return "";
+  });
+  return ruling.value_or("");
 }
 
 }  // namespace assay::oracles

@@ -22,7 +22,6 @@ class GraphJudge {
   GraphJudge(GraphCase graph, int threads);
 
   const GraphData& leaves() const { return leaves_; }
-  const GraphData& values() const { return values_; }
   // Says why the graph has no single right answer; empty where it has one.
   const std::string& obstacle() const { return exactness_.obstacle; }
 
@@ -40,7 +39,7 @@ class GraphJudge {
  private:
   GraphCase graph_;
   int threads_;
-  GraphData leaves_, values_;
+  GraphData leaves_;
   Exactness exactness_;
 };
 
