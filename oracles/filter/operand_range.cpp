@@ -73,6 +73,12 @@ ASSAY_WIDE void widen(const float* from, Int count, double* to) {
 
 }  // namespace
 
+Weights Weights::ones(Int count) {
+  Weights out;
+  out.ones_ = count;
+  return out;
+}
+
 double Weights::operator[](Int at) const {
   double value = 0;
   read(at, 1, &value);
@@ -80,6 +86,10 @@ double Weights::operator[](Int at) const {
 }
 
 void Weights::read(Int first, Int count, double* to) const {
+  if (ones_ > 0) {
+    std::fill_n(to, count, 1.0);
+    return;
+  }
   if (!tensor_) {
     std::copy_n(values_.begin() + first, count, to);
     return;
@@ -89,6 +99,18 @@ void Weights::read(Int first, Int count, double* to) const {
     const T* from = tensor_->as<T>().data() + first;
     for (Int i = 0; i < count; ++i) to[i] = static_cast<double>(from[i]);
   });
+}
+
+OperandRange Weights::survey(Int first, Int count) const {
+  constexpr double one = 1;
+  OperandRange out;
+  if (ones_ > 0)
+    survey_doubles(&one, 1, out);
+  else if (tensor_)
+    add(*tensor_, first, count, out);
+  else
+    survey_doubles(values_.data() + first, count, out);
+  return out;
 }
 
 void DoubleReader::load(Int at) {
@@ -113,11 +135,7 @@ OperandRange survey(const Tensor& tensor) {
 SurveyedWeights survey(const Weights& weights, Int maps, Int row) {
   SurveyedWeights out;
   for (Int map = 0; map < maps; ++map) {
-    OperandRange of_map;
-    if (const Tensor* tensor = weights.tensor())
-      add(*tensor, map * row, row, of_map);
-    else
-      of_map = survey(weights.values().subspan(static_cast<std::size_t>(map * row), static_cast<std::size_t>(row)));
+    const OperandRange of_map = weights.survey(map * row, row);
     out.coarsest.push_back(of_map.coarsest);
     out.all.finite &= of_map.finite;
     out.all.finest = std::min(out.all.finest, of_map.finest);

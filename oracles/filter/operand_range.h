@@ -23,22 +23,31 @@ namespace assay::oracles {
   return size == 0 ? std::numeric_limits<double>::infinity() : lowest;
 }
 
+struct OperandRange {
+  bool finite = true;
+  double finest = std::numeric_limits<double>::infinity();  // the finest lowest bit; infinite where all are zero
+  double coarsest = 0;                                      // the coarsest one; infinite where some are zero
+  // Magnitudes; `least` of those that are not zero.
+  double largest = 0, least = std::numeric_limits<double>::infinity();
+};
+
 // Rows of as many weights as an output has terms: a tensor of floats as it stands, or numbers of one's own.
 class Weights {
  public:
   Weights() = default;
   explicit Weights(const Tensor& tensor) : tensor_(&tensor) {}
   explicit Weights(std::vector<double> values) : values_(std::move(values)) {}
+  static Weights ones(Int count);
 
-  const Tensor* tensor() const { return tensor_; }
-  std::span<const double> values() const { return values_; }  // where there is no tensor
-  Int size() const { return tensor_ ? tensor_->elements() : static_cast<Int>(values_.size()); }
+  Int size() const { return tensor_ ? tensor_->elements() : ones_ + static_cast<Int>(values_.size()); }
   double operator[](Int at) const;
   void read(Int first, Int count, double* to) const;
+  OperandRange survey(Int first, Int count) const;
 
  private:
   const Tensor* tensor_ = nullptr;
   std::vector<double> values_;
+  Int ones_ = 0;  // that stand for values
 };
 
 // Reads a tensor of floats as doubles, a block at a time; best from the first element to the last.
@@ -62,13 +71,6 @@ class DoubleReader {
 // How many of the `maps` of a group are summed side by side from map m on: four, then one at a time.
 inline Int block_at(Int m, Int maps) { return m + 4 <= maps ? 4 : 1; }
 
-struct OperandRange {
-  bool finite = true;
-  double finest = std::numeric_limits<double>::infinity();  // the finest lowest bit; infinite where all are zero
-  double coarsest = 0;                                      // the coarsest one; infinite where some are zero
-  // Magnitudes; `least` of those that are not zero.
-  double largest = 0, least = std::numeric_limits<double>::infinity();
-};
 OperandRange survey(std::span<const double> values);
 OperandRange survey(const Tensor& tensor);
 

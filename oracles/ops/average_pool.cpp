@@ -44,7 +44,7 @@ class AveragePoolAnswer final : public Answer {
                   .groups = x_.extent(1),
                   .x = &x_.tensor(),
                   .from = channels_first(x_.extent(1), std::span(x_.shape()).subspan(2)),
-                  .weights = Weights(std::vector<double>(static_cast<std::size_t>(taps * x_.extent(1)), 1.0)),
+                  .weights = Weights::ones(taps * x_.extent(1)),
                   .bias = {},
                   .pairs = dtype_ == DType::f64};
     sums.to = channels_first(x_.extent(1), std::span(shape_).subspan(2));

@@ -72,6 +72,7 @@ std::size_t batches_of_lot(std::size_t batches) {
 struct Pending {
   CaseRun case_run;
   Request request;
+  std::unique_lock<std::mutex> turn;  // of a large case
 };
 
 // What the jobs of one campaign share.
@@ -82,6 +83,7 @@ struct Shared {
   const Keep& keep;
   Progress progress = {};
   std::mutex mutex = {};
+  std::mutex large_case = {};  // one at a time
   std::exception_ptr failure = {};
   std::atomic<bool> failed = false;
 
@@ -124,8 +126,8 @@ class Lot {
     const bool is_quick = backend.begins_afresh_quickly();
     bool is_first = true;
     while (!shared_.is_over()) {
-      // The host prepares while the backend works, but not beside what takes much memory.
-      const bool waits = under_way && is_large(under_way->request);
+      // The host prepares while the backend works, but nothing beside a large case.
+      const bool waits = under_way && (under_way->turn || is_large_next(runner));
       std::unique_ptr<Pending> next = waits ? nullptr : prepared(runner);
       if (!next && !under_way) return;
       std::optional<oracles::Outcome> outcome;
@@ -178,18 +180,31 @@ class Lot {
   }
   const Case& case_of(const CaseRun& case_run) const { return shared_.suite.cases[case_run.cases.front()].c; }
 
-  // What is owed comes before what is new.
-  std::unique_ptr<Pending> prepared(CaseRunner& runner) {
-    std::optional<CaseRun> case_run = runner.next();
-    while (!case_run) {
-      if (next_ == batches_.size() || shared_.has_enough()) return nullptr;
+  // Chooses what is prepared next, unless that is done: what is owed comes before what is new.
+  void choose(CaseRunner& runner) {
+    if (!chosen_) chosen_ = runner.next();
+    while (!chosen_ && next_ < batches_.size() && !shared_.has_enough()) {
       const Batch& batch = batches_[next_++];
       if (is_put_last(batch)) continue;
       runner.take(batch);
-      case_run = runner.next();
+      chosen_ = runner.next();
     }
-    Request request = runner.request_of(*case_run);
-    return std::make_unique<Pending>(Pending{*std::move(case_run), std::move(request)});
+  }
+  bool is_large(const CaseRun& case_run) const {
+    return suites::is_large(shared_.suite.cases[case_run.cases.front()].moved_bytes);
+  }
+  bool is_large_next(CaseRunner& runner) {
+    choose(runner);
+    return chosen_ && is_large(*chosen_);
+  }
+
+  std::unique_ptr<Pending> prepared(CaseRunner& runner) {
+    choose(runner);
+    if (!chosen_) return nullptr;
+    std::unique_lock<std::mutex> turn(shared_.large_case, std::defer_lock);
+    if (is_large(*chosen_)) turn.lock();
+    Request request = runner.request_of(*chosen_);
+    return std::make_unique<Pending>(Pending{*std::exchange(chosen_, {}), std::move(request), std::move(turn)});
   }
 
   bool is_put_last(const Batch& batch) {
@@ -225,6 +240,7 @@ class Lot {
   const Progression& known_;
   const std::set<std::size_t>& probes_;
   std::size_t next_ = 0;
+  std::optional<CaseRun> chosen_;
   Experience experience_;
   Pace pace_;
   std::optional<CircuitBreaker> own_;

@@ -64,15 +64,6 @@ auto naming(const SuiteCase& planned, F&& f) {
   }
 }
 
-constexpr std::size_t much = std::size_t{64} << 20;  // bytes
-
-bool is_large(const Outcome& outcome) {
-  std::size_t bytes = 0;
-  for (const std::vector<Tensor>& set : outcome.sets)
-    for (const Tensor& each : set) bytes += each.dtype() == DType::string ? 0 : each.bytes().size();
-  return bytes > much;
-}
-
 }  // namespace
 
 void CaseRunner::take(std::vector<std::size_t> cases) { case_runs_.push_back({Purpose::first, std::move(cases), {}}); }
@@ -82,13 +73,6 @@ std::optional<CaseRun> CaseRunner::next() {
   CaseRun case_run = std::move(case_runs_.front());
   case_runs_.pop_front();
   return case_run;
-}
-
-bool is_large(const Request& request) {
-  std::size_t bytes = request.model.size();
-  for (const std::vector<std::string>& set : request.sets)
-    for (const std::string& part : set) bytes += part.size();
-  return bytes > much;
 }
 
 Request CaseRunner::request_of(CaseRun& case_run) const {
@@ -101,16 +85,17 @@ Request CaseRunner::request_of(CaseRun& case_run) const {
         return request;
       }
       if (!case_run.presentation) {
-        case_run.data = all_operands(planned(case_run).c);
-        Request request = suites::request_of(planned(case_run), case_run.data, conduct_);
+        std::vector<Operands> data = all_operands(planned(case_run).c);
+        if (!is_large(planned(case_run).moved_bytes)) case_run.data = data;
+        Request request = suites::request_of(planned(case_run), std::move(data), conduct_);
         if (case_run.purpose == Purpose::twice) request.sets.at(1) = request.sets.at(0);
-        if (is_large(request)) case_run.data.clear();
         return request;
       }
       const ModelVariant& other = *case_run.presentation;
-      Request request = suites::request_of(other.c, line(other.c), all_operands(other.c), conduct_, other.settings);
-      request.allowance = planned(case_run).allowance;
-      if (is_large(request)) request.sets.resize(1);
+      std::vector<Operands> data = all_operands(other.c);
+      if (is_large(planned(case_run).moved_bytes)) data.resize(1);
+      Request request = suites::request_of(other.c, line(other.c), std::move(data), conduct_, other.settings);
+      request.allowance = time_to_move(planned(case_run).moved_bytes);
       return request;
     });
   }
@@ -284,7 +269,7 @@ std::deque<CaseRun> CaseRunner::owed_for(std::size_t index, const Answered& answ
     owed.push_back({Purpose::otherwise, {index}, std::move(other)});
   const bool is_picked = conduct_.presenting == VariantSampling::all || (!owed.empty() && owed.back().presentation);
   // A refusal twice shows nothing; large answers would be a fourth copy.
-  const bool has_bits = answered.outcome.kind == Outcome::Kind::outputs && !is_large(answered.outcome);
+  const bool has_bits = answered.outcome.kind == Outcome::Kind::outputs && !is_large(suite_.cases[index].moved_bytes);
   if (is_picked && is_settled_in_pack(verdict.state) && has_bits) owed.push_back({Purpose::twice, {index}, {}});
   return owed;
 }

@@ -46,9 +46,6 @@ struct CaseResult {
   oracles::Outcome outcome;  // what the verdict is about
 };
 
-// Tells whether what goes out takes much memory.
-bool is_large(const Request& request);
-
 class CaseRunner {
  public:
   // `session`: of the process that runs its cases.

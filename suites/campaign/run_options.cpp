@@ -72,19 +72,19 @@ Request request_of(const SuiteCase& planned, const RunOptions& run_options) {
   return request_of(planned, all_operands(planned.c), run_options);
 }
 
-Request request_of(const SuiteCase& planned, const std::vector<Operands>& data, const RunOptions& run_options) {
-  Request request = request_of(planned.c, planned.line, data, run_options, run_options.settings);
-  request.allowance = planned.allowance;
+Request request_of(const SuiteCase& planned, std::vector<Operands> data, const RunOptions& run_options) {
+  Request request = request_of(planned.c, planned.line, std::move(data), run_options, run_options.settings);
+  request.allowance = time_to_move(planned.moved_bytes);
   return request;
 }
 
-Request request_of(const Case& c, std::string_view line, const std::vector<Operands>& data,
-                   const RunOptions& run_options, const Settings& settings) {
+Request request_of(const Case& c, std::string_view line, std::vector<Operands> data, const RunOptions& run_options,
+                   const Settings& settings) {
   Request request;
   const bool is_named = settings.names == 0;  // under other names nothing tells what case it is
   request.id = case_id(is_named ? std::string(line) : text(settings) + " " + std::string(line));
   request.model = model_of(c, data.front(), settings.names);
-  for (const Operands& set : data) request.sets.push_back(graph_inputs(c, set, is_named));
+  for (Operands& set : data) request.sets.push_back(graph_inputs(c, std::exchange(set, {}), is_named));
   request.threads = settings.threads;
   request.optimization = settings.optimization;
   request.binds_outputs = settings.binds_outputs;

@@ -69,11 +69,12 @@ struct RunOptions {
   const std::atomic<bool>* enough = nullptr;      // once true no further case is begun; what was begun is finished
 };
 
-// `data`: the operands of every set, as `all_operands` draws them; without, they are drawn.
+// `data`: the operands of every set, as `all_operands` draws them; without, they are drawn. A set goes once it is
+// encoded.
 Request request_of(const SuiteCase& planned, const RunOptions& run_options);
-Request request_of(const SuiteCase& planned, const std::vector<Operands>& data, const RunOptions& run_options);
-Request request_of(const Case& c, std::string_view line, const std::vector<Operands>& data,
-                   const RunOptions& run_options, const Settings& settings);
+Request request_of(const SuiteCase& planned, std::vector<Operands> data, const RunOptions& run_options);
+Request request_of(const Case& c, std::string_view line, std::vector<Operands> data, const RunOptions& run_options,
+                   const Settings& settings);
 // Why the declared capabilities exclude a case; empty where they do not.
 std::string excluded_by(const Description& backend, const Case& c);
 // Gives what a run asks of a verdict: of a large output that no filter speaks for it looks at a sample.

@@ -278,7 +278,7 @@ class Locator {
 
   // Runs a node as a model of its own.
   bool is_wrong_alone(const Case& c, LocatedNode& located) {
-    const SuiteCase planned{c, located.node.lines.front(), "", std::nullopt, {}, time_to_move(c)};
+    const SuiteCase planned{c, located.node.lines.front(), "", std::nullopt, {}, moved_bytes(c)};
     Request request = request_of(planned, run_options_);
     request.fresh = true;
     Verdict verdict = suites::judged(planned, pool_.second(0).run(request), pool_.describe(), run_options_.level);

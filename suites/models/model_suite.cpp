@@ -193,8 +193,8 @@ class Planner {
     if (std::ranges::find(planned.lines, text) == planned.lines.end()) planned.lines.push_back(text);
     if (!known_.insert(text).second) return;
     const std::string origin = title_ + ": " + printable(node.name, 80) + ", " + std::string(name_of(data));
-    const auto allowance = time_to_move(c);
-    out_.suite.cases.push_back({std::move(c), std::move(text), origin, std::nullopt, {}, allowance});
+    const std::size_t bytes = moved_bytes(c);
+    out_.suite.cases.push_back({std::move(c), std::move(text), origin, std::nullopt, {}, bytes});
   }
 
   std::string title_;

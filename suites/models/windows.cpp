@@ -5,10 +5,12 @@
 #include "suites/campaign/signature.h"
 #include "suites/graphs/exact_data.h"
 #include "suites/graphs/graph_run.h"
+#include "suites/planning/suite.h"
 #include "suites/text/printable.h"
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 
 namespace assay::suites {
 namespace {
@@ -60,7 +62,9 @@ void WindowCutter::add(std::size_t at, const GraphNode& node, const Node& arrive
   for (auto& [name, input] : c.node.inputs) input.data.reset();  // the source has them
   for (const std::string& output : node.outputs)
     if (!output.empty()) givers_[output] = at;
-  members_.emplace(at, Member{printable(node.name, longest_name), node.body, std::move(c), node.inputs, node.outputs});
+  const bool is_large = suites::is_large(moved_bytes(c));
+  members_.emplace(
+      at, Member{printable(node.name, longest_name), node.body, std::move(c), node.inputs, node.outputs, is_large});
 }
 
 // The last member before a window, in the same body, that gives a part of it something.
@@ -133,7 +137,10 @@ std::vector<ModelWindow> WindowCutter::windows() const {
         continue;
       }
       ModelWindow& window = like.emplace_back(ModelWindow{text, {}});
-      for (const auto& [at, each] : inside) window.nodes.push_back(each->name);
+      for (const auto& [at, each] : inside) {
+        window.nodes.push_back(each->name);
+        window.is_large |= each->is_large;
+      }
     }
   }
   std::vector<ModelWindow> all;
@@ -188,9 +195,13 @@ std::vector<WindowResult> run_windows(const std::vector<ModelWindow>& windows, c
       if (!holds_any(windows[first], broken)) open.push_back(&windows[first]);
     std::vector<WindowResult> some(open.size());
     std::atomic<std::size_t> next = 0;
+    std::mutex large_window;  // one at a time
     in_parallel(pool, [&](Backend& backend) {
-      for (std::size_t i; (i = next++) < open.size() && !(run_options.stop && *run_options.stop);)
+      for (std::size_t i; (i = next++) < open.size() && !(run_options.stop && *run_options.stop);) {
+        std::unique_lock<std::mutex> turn(large_window, std::defer_lock);
+        if (open[i]->is_large) turn.lock();
         some[i] = result_of(*open[i], backend, run_options);
+      }
     });
     for (WindowResult& each : some) {
       if (each.window.nodes.empty()) continue;  // an interrupt cut it off

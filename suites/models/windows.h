@@ -21,6 +21,7 @@ struct ModelWindow {
   std::string line;                // of a GraphCase
   std::vector<std::string> nodes;  // by name, in their order
   Int count = 1;                   // windows of the model that have this line
+  bool is_large = false;           // some node is, of suite.h
 };
 
 // What arrives at an input; null where it is left out. Of a constant, nothing that goes into the model changes it.
@@ -48,6 +49,7 @@ class WindowCutter {
     std::string name, body;
     Case c;  // sources: of what is drawn or kept where nothing in the window gives it
     std::vector<std::string> operands, results;
+    bool is_large;
   };
   using Members = std::map<std::size_t, const Member*>;
 

@@ -303,8 +303,7 @@ std::vector<SuiteCase> enlarged(std::vector<SuiteCase> pinned, SuiteRequest requ
 
 }  // namespace
 
-std::chrono::milliseconds time_to_move(const Case& c) {
-  constexpr std::size_t bytes_in_a_millisecond = (std::size_t{32} << 20) / 1000;
+std::size_t moved_bytes(const Case& c) {
   const Call call = c.call();
   std::size_t bytes = 0;
   const auto add = [&](const TensorType& type) {
@@ -313,6 +312,11 @@ std::chrono::milliseconds time_to_move(const Case& c) {
   for (const auto& [name, input] : c.node.inputs)
     if (input.presence == Input::Presence::given) add(input.type);
   for (const TensorType& type : c.definition().requested_types(call)) add(type);
+  return bytes;
+}
+
+std::chrono::milliseconds time_to_move(std::size_t bytes) {
+  constexpr std::size_t bytes_in_a_millisecond = (std::size_t{32} << 20) / 1000;
   return std::chrono::milliseconds(bytes / bytes_in_a_millisecond);
 }
 

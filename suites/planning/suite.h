@@ -27,11 +27,15 @@ struct SuiteCase {
   // Names the presentation that a sample runs it in, by how it begins: "names=", "outputs="; empty where its id draws
   // it.
   std::string_view presented_by = {};
-  std::chrono::milliseconds allowance{0};  // of a model's case with large data: on top of the time a case may take
+  std::size_t moved_bytes = 0;  // of a model's case
 };
 
-// Returns the time it takes to move what goes into a legal case and comes out of it, at 32 MiB a second.
-std::chrono::milliseconds time_to_move(const Case& c);
+// Sums what goes into a legal case and comes out of it, of all data sets.
+std::size_t moved_bytes(const Case& c);
+// Returns the time it takes to move so much, at 32 MiB a second.
+std::chrono::milliseconds time_to_move(std::size_t bytes);
+// Tells whether so much is moved that cases take turns, and hold no more of it than they must.
+constexpr bool is_large(std::size_t moved_bytes) { return moved_bytes > std::size_t{64} << 20; }
 
 // How much of everything: `short`, `default` and `full`, each a part of the next.
 enum class Length { abridged, standard, full };

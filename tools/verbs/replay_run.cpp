@@ -394,7 +394,7 @@ suites::Request ReplayRun::submit(const suites::RunOptions& run_options) const {
   if (model.empty()) {
     suites::Request of_case =
         suites::request_of(planned->c, planned->line, sets, run_options, together(run_options.settings, settings));
-    if (planned->c.is_legal()) of_case.allowance = suites::time_to_move(planned->c);
+    if (planned->c.is_legal()) of_case.allowance = suites::time_to_move(suites::moved_bytes(planned->c));
     return of_case;
   }
   suites::Request request;
