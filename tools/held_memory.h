@@ -10,10 +10,10 @@
 namespace assay {
 
 // What is freed stays with the process, 128 MiB of it, instead of being given back and fetched anew, page by page and
-// set to zero, for every case with a tensor of a megabyte. Tensors of more than 32 MiB go back at once.
+// set to zero, for every case with a tensor of a megabyte. Tensors of more than 8 MiB go back at once.
 inline void hold_freed_memory() {
 #if defined(__GLIBC__)
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_MMAP_THRESHOLD, 8 << 20);
   mallopt(M_TRIM_THRESHOLD, 128 << 20);
 #endif
 }

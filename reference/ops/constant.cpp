@@ -16,8 +16,9 @@ namespace assay {
 namespace {
 
 Values repeat(const Call& call, Inputs) {
-  Tensor y(*call.definition().infer(call).front());
-  if (!call.states("value")) return y;
+  const TensorType type = *call.definition().infer(call).front();
+  if (!call.states("value")) return Tensor(type);
+  Tensor y = Tensor::to_be_written(type);
   const Tensor value = call.tensor("value");
   for_type(y.dtype(), [&]<class T>() { std::ranges::fill(y.as<T>(), value.as<T>()[0]); });
   return y;
