@@ -31,7 +31,7 @@ struct OperandRange {
   double largest = 0, least = std::numeric_limits<double>::infinity();
 };
 
-// Rows of as many weights as an output has terms: a tensor of floats as it stands, or numbers of one's own.
+// Rows of as many weights as an output has terms: a tensor of floats as it stands, numbers of one's own, or ones.
 class Weights {
  public:
   Weights() = default;

@@ -113,6 +113,11 @@ TEST_CASE("Behind an estimate of a root what rounds has its error as well", "[gr
   for (float& each : outcome.sets.front()[0].as<float>()) each *= 1 + 0x1p-12F;
   for (float& each : outcome.sets.front()[1].as<float>()) each = std::min(each + 0.02F, 1.0F);
   CHECK(judge.judge(outcome).state == State::pass);
+  GraphCase alone = graph;  // f is no output, and counts as before
+  alone.outputs = {"g"};
+  Outcome of_g = outcome;
+  of_g.sets.front().erase(of_g.sets.front().begin());
+  CHECK(GraphJudge(alone, 1).judge(of_g).state == State::pass);
   outcome.sets.front()[1].as<float>()[0] = 0.5F;
   outcome.sets.front()[1].as<float>()[1] = -0.25F;
   CHECK(judge.judge(outcome).state == State::fail);

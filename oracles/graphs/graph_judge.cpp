@@ -28,7 +28,20 @@ void negate(Tensor& tensor) {
   change(tensor, [](double value) { return -value; });
 }
 
-void take_magnitudes(const GraphStep& step, Operands operands, int threads, GraphData& values) {
+double largest_in(const Tensor& tensor) {
+  double largest = 0;
+  for (Int i = 0; is_float(tensor.dtype()) && i < tensor.elements(); ++i)
+    largest = std::max(largest, std::abs(number_in(tensor, i)));
+  return largest;
+}
+
+struct Magnitudes {
+  GraphData outputs;
+  double largest = 0;  // of any value
+};
+
+// Works out a step on magnitudes, as if nothing were subtracted and nothing clipped.
+void run_on_magnitudes(const GraphStep& step, Operands operands, int threads, GraphData& values) {
   const std::string& op = step.c.version.name;
   if (op == "Clip") {
     values[step.results.front()] = *operands.front();
@@ -42,31 +55,28 @@ void take_magnitudes(const GraphStep& step, Operands operands, int threads, Grap
       make_absolute(found->second);
 }
 
-// Bounds every element of the outputs as the sum of the magnitudes of its terms: a graph of magnitudes, in which
-// nothing is subtracted and nothing clipped.
-GraphData magnitudes(const GraphCase& graph, GraphData values, int threads) {
-  for (auto& [name, tensor] : values)
+// Bounds every element of the outputs as the sum of the magnitudes of its terms.
+Magnitudes magnitudes(const GraphCase& graph, GraphData values, int threads) {
+  double largest = 0;
+  for (auto& [name, tensor] : values) {
     if (is_float(tensor.dtype())) make_absolute(tensor);
+    largest = std::max(largest, largest_in(tensor));
+  }
   for (std::size_t i = 0; i < graph.steps.size(); ++i) {
     const GraphStep& step = graph.steps[i];
-    take_magnitudes(step, operands_of(step, values), threads, values);
+    run_on_magnitudes(step, operands_of(step, values), threads, values);
+    for (const std::string& result : step.results)
+      if (const auto found = values.find(result); found != values.end())
+        largest = std::max(largest, largest_in(found->second));
     drop_unneeded(graph, i, values);
   }
-  return values;
+  return {std::move(values), largest};
 }
 
 // An implementation may take the root of a variance by an approximation (graphs.md 1.4).
 bool has_root(const GraphCase& graph) {
   return std::ranges::any_of(graph.steps,
                              [](const GraphStep& step) { return step.c.version.name == "BatchNormalization"; });
-}
-
-double largest_in(const GraphData& values) {
-  double largest = 0;
-  for (const auto& [name, tensor] : values)
-    for (Int i = 0; is_float(tensor.dtype()) && i < tensor.elements(); ++i)
-      largest = std::max(largest, std::abs(number_in(tensor, i)));
-  return largest;
 }
 
 // The worst difference of an output: the first that is far off, else the first.
@@ -102,21 +112,24 @@ GraphVerdict GraphJudge::judge(const Outcome& outcome) const {
   if (outcome.sets.size() != 1 || outcome.sets.front().size() != graph_.outputs.size())
     return {State::fail, "it gives another number of outputs"};
   GraphVerdict verdict{State::pass, ""};
-  GraphData terms;
+  std::optional<Magnitudes> terms;
+  const auto magnitudes_of_terms = [&]() -> const Magnitudes& {
+    if (!terms) terms = magnitudes(graph_, leaves_, threads_);
+    return *terms;
+  };
   for (std::size_t k = 0; k < graph_.outputs.size() && verdict.state != State::fail; ++k) {
     const Tensor &right = exactness_.outputs.find(graph_.outputs[k])->second, &got = outcome.sets.front()[k];
     if (got.type() != right.type())
       return {State::fail, graph_.outputs[k] + " is " + in_words(got.type()) + ", exactly " + in_words(right.type())};
     const bool is_rounded = exactness_.rounded.contains(graph_.outputs[k]);
     // An estimate of a root is carried into what rounds behind it, which moves it no further.
-    if (is_rounded && has_root(graph_) && terms.empty()) terms = magnitudes(graph_, leaves_, threads_);
-    const double most = is_rounded ? exactness_.coarse + 0x1p-9 * largest_in(terms) : 0;
+    const double carried = is_rounded && has_root(graph_) ? 0x1p-9 * magnitudes_of_terms().largest : 0;
+    const double most = is_rounded ? exactness_.coarse + carried : 0;
     Difference worst;
     for (Int i = 0; i < right.elements(); ++i) {
       const double exact = number_in(right, i), off = std::abs(number_in(got, i) - exact);
       if (off <= most) continue;
-      if (terms.empty() && !is_rounded) terms = magnitudes(graph_, leaves_, threads_);
-      const double all = is_rounded ? 0 : number_in(terms.find(graph_.outputs[k])->second, i);
+      const double all = is_rounded ? 0 : number_in(magnitudes_of_terms().outputs.find(graph_.outputs[k])->second, i);
       if (has_root(graph_) && off <= 0x1p-10 * all) continue;
       const bool is_far = !(off <= 0x1p-7 * all);
       if (++worst.count == 1 || (is_far && !worst.is_far)) worst.index = i;
@@ -134,6 +147,7 @@ std::string GraphJudge::confirm() const {
   some.most_elements = 1 << 12;
   evaluate(graph_, leaves_, threads_, [&](const GraphStep& step, const GraphData& values) {
     if (!ruling) ruling = ruling_touched(step, values, every_element);
+    if (ruling) return;
     Outcome outcome;
     outcome.sets.emplace_back();
     for (const std::string& result : step.results)

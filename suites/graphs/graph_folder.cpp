@@ -57,14 +57,14 @@ std::string script(const Snippet& snippet, const GraphCase& graph, const oracles
 
 void write_graph(const fs::path& folder, const GraphCase& graph, const oracles::GraphVerdict& verdict,
                  const Provenance& provenance) {
-  const GraphData leaves = leaves_of(graph, 0), values = evaluate(graph, leaves, 1);
+  const GraphData leaves = leaves_of(graph, 0), outputs = evaluate(graph, leaves, 1);
   write_file(folder / "model.onnx", model_of(graph, leaves));
   const fs::path set = folder / data_set_name(0);
   int number = 0;
   for (const std::string& input : graph_inputs(graph, leaves)) write_file(set / tensor_name("input", number++), input);
   number = 0;
   for (const std::string& output : graph.outputs)
-    write_file(set / tensor_name("output", number++), encode_tensor(values.find(output)->second, output));
+    write_file(set / tensor_name("output", number++), encode_tensor(outputs.find(output)->second, output));
   std::error_code ignored;
   fs::remove(folder / "repro.py", ignored);
   if (const Result<Snippet> snippet = snippet_of(provenance, false))

@@ -10,6 +10,16 @@
 namespace assay::suites {
 namespace {
 
+// Works out every value of a graph.
+GraphData all_values(const GraphCase& graph) {
+  GraphData all = leaves_of(graph, 0);
+  evaluate(graph, all, 1, [&](const GraphStep& step, const GraphData& values) {
+    for (const std::string& result : step.results)
+      if (const auto found = values.find(result); found != values.end()) all.insert(*found);
+  });
+  return all;
+}
+
 // Counts what a smaller graph has less of, the most telling first.
 auto size_of(const GraphCase& graph) {
   std::size_t words = 0;
@@ -78,7 +88,7 @@ class Shrinking {
 
   // Gives the graph what a few of its first nodes give, or what one of its nodes gives.
   bool nodes_before() {
-    const GraphData values = evaluate(graph_, leaves_of(graph_, 0), 1);
+    const GraphData values = all_values(graph_);
     for (std::size_t count = graph_.steps.size() - 1; count > 0; --count)
       if (accept(without(0, count, values))) return true;
     for (std::size_t at = 0; at < graph_.steps.size(); ++at)
@@ -101,7 +111,7 @@ class Shrinking {
 
   // Takes what a node takes for what it gives, where the types are the same.
   bool nodes_between() {
-    const GraphData values = evaluate(graph_, leaves_of(graph_, 0), 1);
+    const GraphData values = all_values(graph_);
     for (std::size_t at = 0; at < graph_.steps.size(); ++at)
       for (const std::string& operand : graph_.steps[at].operands) {
         if (operand.empty() ||
