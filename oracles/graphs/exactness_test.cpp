@@ -24,6 +24,12 @@ TEST_CASE("Sums of products of small integers have one answer", "[graphs]") {
         "");
 }
 
+TEST_CASE("What only says what a node does needs no bits", "[graphs]") {
+  const std::string ends = "a=f32[4]~small:1 b=i64[1]~values:1@init c=i64[1]~values:9223372036854775807@init ";
+  CHECK(obstacle(ends + "d=Slice(a,b,c) out=d") == "");
+  CHECK_THAT(obstacle(ends + "d=Slice(a,b,c) e=Max(b,c) out=d,e"), Contains("63 bits of 53"));
+}
+
 TEST_CASE("What rounds has more than one", "[graphs]") {
   CHECK_THAT(obstacle("a=f32[4]~small:1 b=Exp(a) out=b"), Contains("Exp may round"));
   CHECK_THAT(obstacle("a=f32[4]~normal:1 b=Mul(a,a) out=b"), Contains("bits of 24"));
