@@ -35,6 +35,7 @@ double largest_in(const Tensor& tensor) {
   return largest;
 }
 
+// Bounds the terms that values are summed of.
 struct Magnitudes {
   GraphData outputs;
   double largest = 0;  // of any value

@@ -16,7 +16,7 @@ struct GraphVerdict {
   std::string cure = "";    // the setting under which it is right: "optimization=basic", "disable=Pad_Fusion"
 };
 
-// The right values of a graph, worked out once. Keeps no reference.
+// Holds the right outputs of a graph, worked out once. Keeps no reference.
 class GraphJudge {
  public:
   GraphJudge(GraphCase graph, int threads);
