@@ -9,9 +9,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 packages=(g++ libboost1.81-dev libprotobuf-dev protobuf-compiler nlohmann-json3-dev catch2 librapidcheck-dev libcli11-dev
   libmpfr-dev libmpfi-dev libgmp-dev libre2-dev libvalijson-dev minisign openssh-client
   libbenchmark-dev libssl-dev libsqlite3-dev zlib1g-dev libpugixml-dev libxml2-utils ninja-build ccache python3 python3-venv git ca-certificates)
-[[ " $* " == *" --clang "* ]] && packages+=(clang-16 clang-tidy-16)
-browser=
-[[ " $* " == *" --browser "* ]] && browser=yes && packages+=(chromium default-jre-headless)
+examiners=()
+[[ " $* " == *" --clang "* ]] && packages+=(clang-16) && examiners+=(tools/testing/requirements.txt)
+[[ " $* " == *" --browser "* ]] && packages+=(chromium default-jre-headless) && examiners+=(reports/testing/requirements.txt)
 
 onnx_version=1.23.2
 onnx_sha256=008cb0467b2bbee41448acc7da8b6f4e704624cb0d327a2d5adafc7ce19bc5b8
@@ -86,18 +86,17 @@ set_up_environment() {
   echo "$wanted" >.deps/venv/stamp
 }
 
-# What a test of the pages in a browser takes beside it.
-install_examiners() {
-  .deps/venv/bin/pip install --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
-    -r reports/testing/requirements.txt
-}
-
+# What only looks at the sources and the pages, beside what the tools and their tests take.
 set_up_examiners() {
-  local wanted
-  wanted="$(<.deps/venv/stamp) $(sha256sum reports/testing/requirements.txt)"
-  [[ -e .deps/venv/examiners && $(<.deps/venv/examiners) == "$wanted" ]] && return
-  step examiners "installing what examines the pages into .deps/venv" "check the network, then try again" install_examiners
-  echo "$wanted" >.deps/venv/examiners
+  local file wanted stamp options=(--disable-pip-version-check --no-deps --require-hashes --only-binary :all:)
+  for file in "${examiners[@]}"; do
+    wanted="$(<.deps/venv/stamp) $(sha256sum "$file")"
+    stamp=.deps/venv/${file//\//-}
+    [[ -e $stamp && $(<"$stamp") == "$wanted" ]] && continue
+    step examiners "installing what $file asks for into .deps/venv" "check the network, then try again" \
+      .deps/venv/bin/pip install "${options[@]}" -r "$file"
+    echo "$wanted" >"$stamp"
+  done
 }
 
 # The metadata hook of the source package runs before pip keeps the file; it needs scikit-build-core, which the venv has.
@@ -149,5 +148,5 @@ exec 9>.deps/lock
 flock -n 9 || { say "another set-up is at work here; waiting for it ..."; flock 9; }
 set_up_packages
 set_up_environment
-[[ -z $browser ]] || set_up_examiners
+set_up_examiners
 set_up_onnx

@@ -361,7 +361,7 @@ class NodeReader {
       into_.initializers.emplace(own, each.data_location() == onnx::TensorProto::EXTERNAL
                                           ? mapped(type_of(each), external_data(each, folder_))
                                           : tensor_of(std::move(each)));
-      each.clear_raw_data();  // of a large model there are not two copies for long
+      each.clear_raw_data();  // NOLINT(bugprone-use-after-move): of a large model there are not two copies for long
     }
     for (int at = 0; at < graph.node_size(); ++at) add(*graph.mutable_node(at), at, body, names);
     std::vector<std::string> outputs;

@@ -11,7 +11,9 @@
 namespace assay {
 namespace {
 
-Tensor filled(const char* recipe, TensorType type, int set = 0) { return fill(*parse_recipe(recipe), type, set); }
+Tensor filled(const char* recipe, const TensorType& type, int set = 0) {
+  return fill(*parse_recipe(recipe), type, set);
+}
 
 const std::byte* place(const Tensor& tensor) { return tensor.bytes().data(); }
 
@@ -36,7 +38,10 @@ TEST_CASE("Copies of a tensor share their elements until one of them is changed"
 TEST_CASE("The last of two copies is changed in place", "[tensor]") {
   Tensor tensor = filled("iota:1", {DType::i8, {3}});
   const std::byte* const before = place(tensor);
-  { const Tensor copy = tensor; }
+  {
+    const Tensor copy = tensor;
+    CHECK(place(copy) == before);
+  }
   tensor.as<std::int8_t>()[0] = 9;
   CHECK(place(tensor) == before);
 }

@@ -373,7 +373,7 @@ std::string judgement_hash() {
       for (const RulingUse& use : definition.rulings) {
         all += use.id + "|" + use.note;
         for (std::string_view reading : use.readings) all += "|" + std::string(reading);
-        all += "\n";
+        all += '\n';
       }
     }
   using oracles::Level;

@@ -63,6 +63,7 @@ endfunction()
 # All of the *_test.cpp make one executable; each file is one entry of ctest, "oracles.judge_test".
 # *_test.py and *_test.sh are entries as well. All run from the project root and find their way by
 # ASSAY_BUILD (the build folder), ASSAY_PYTHON (the interpreter of the environment) and PYTHONPATH (command_line.py).
+# Labels, which the stages of test.sh choose by: compiled for C++, counted for what does more under ASSAY_FULL=1.
 function(assay_tests name files)
   set(environment "ASSAY_BUILD=${PROJECT_BINARY_DIR}" "ASSAY_PYTHON=${ASSAY_PYTHON}"
       "PYTHONPATH=${PROJECT_SOURCE_DIR}/reports/testing")
@@ -75,7 +76,9 @@ function(assay_tests name files)
   endif()
   foreach(test IN LISTS files)
     cmake_path(GET test STEM stem)
+    set(labels)
     if(test MATCHES "\\.cpp$")
+      set(labels compiled)
       set(command ${name}_test --filenames-as-tags "[#${stem}]~[.]" --order rand --rng-seed time --warn NoTests)
     elseif(test MATCHES "\\.py$")
       cmake_path(GET test PARENT_PATH folder)
@@ -84,7 +87,11 @@ function(assay_tests name files)
       set(command bash "${test}")
     endif()
     add_test(NAME ${name}.${stem} COMMAND ${command} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    set_tests_properties(${name}.${stem} PROPERTIES ENVIRONMENT "${environment}")
+    file(STRINGS "${test}" counts REGEX "ASSAY_FULL|full_run\\.h")
+    if(counts)
+      list(APPEND labels counted)
+    endif()
+    set_tests_properties(${name}.${stem} PROPERTIES ENVIRONMENT "${environment}" LABELS "${labels}")
   endforeach()
 endfunction()
 

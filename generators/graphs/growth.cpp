@@ -180,7 +180,7 @@ bool Growth::branch(const std::string& op) {
   }
   axis_.reset();
   note("branches");
-  given_ = all;
+  given_ = std::move(all);
   return true;
 }
 
@@ -197,7 +197,7 @@ bool Growth::phases() {
     if (!add("Slice", {x, list({phase / 2, phase % 2}), ends, axes, steps})) return false;
     all.push_back(last_);
   }
-  given_ = all;
+  given_ = std::move(all);
   return true;
 }
 

@@ -124,7 +124,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
     texts.push_back(chance(25) ? changed(text) : text);
   }
   if (std::ranges::count(texts, texts.empty() ? "" : texts.front()) == std::ssize(texts) && texts.size() > 1)
-    texts.back() += "a";  // else they show little
+    texts.back() += 'a';  // else they show little
   c.node.input("X", {type, shape});
   if (chance(10)) {  // numbers, which differ from one data set to another
     c.sources["X"] = {seeded("small"), chance(30)};

@@ -304,7 +304,7 @@ GroupValue product_of(const GroupPoint& p) {
     for (const Scalar& each : p.x) product *= whole(each);
     return in_type(p, product);
   }
-  return std::visit([](auto&& one) -> GroupValue { return std::move(one); }, product(p.x, p.dtype));
+  return std::visit([](auto one) -> GroupValue { return one; }, product(p.x, p.dtype));
 }
 
 template <bool is_largest>

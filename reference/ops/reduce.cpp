@@ -222,7 +222,7 @@ Operator logarithmic(const char* name, Rulings rulings, Kernel kernel) {
 }
 
 Operator choosing(const char* name, Kernel kernel) {
-  const auto with_bytes = [](std::vector<DType> types) { return types::with(types, {DType::i8, DType::u8}); };
+  const auto with_bytes = [](std::vector<DType> types) { return types::with(std::move(types), {DType::i8, DType::u8}); };
   return reducing(name, {"E1", "E2", "N3"}, std::move(kernel))
       .since(12, "T admits integers of 8 bits").type("T", with_bytes(types::numeric_types_for_math_reduction()))
       .since(13, "T admits bfloat16").type("T", with_bytes(types::numeric_types_for_math_reduction_ir4()))

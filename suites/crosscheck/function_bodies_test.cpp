@@ -417,7 +417,7 @@ TEST_CASE("Function bodies: a bug planted in an inner operator is a fail of the 
       }
     }
   }
-  CHECK(planted >= 4 * 3 * 3);  // three inner operators of four bodies
+  CHECK(planted >= 36);  // three defects of three inner operators of four bodies
 }
 
 // Tells whether a kernel and a body give different bits for any of the cases.

@@ -42,7 +42,7 @@ std::string text_of(const onnx::AttributeProto& value) {
     case onnx::AttributeProto::FLOAT: return "float " + std::to_string(value.f());
     case onnx::AttributeProto::STRING: return "string " + value.s();
     case onnx::AttributeProto::INTS:
-    case onnx::AttributeProto::STRINGS: return "none";  // a list that is left out is worked out here (Derived)
+    case onnx::AttributeProto::STRINGS:  // a list that is left out is worked out here (Derived)
     case onnx::AttributeProto::UNDEFINED: return "none";
     default: return "a default of a kind we have no word for";
   }

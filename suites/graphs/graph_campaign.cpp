@@ -94,8 +94,8 @@ class GraphRunner {
         found[i] = small(wrong[i], failed_.at(wrong[i]), backend);
     });
     for (std::optional<GraphFinding>& each : found) {
-      if (each) out_.findings.push_back(*std::move(each));
       out_.unsorted += !each;
+      if (each) out_.findings.push_back(*std::move(each));
     }
     std::ranges::sort(out_.findings, {}, &GraphFinding::index);
   }

@@ -529,7 +529,7 @@ const std::vector<Plant>& laws() {
            other.results = {sum.results.front() + "_y"};
            both.operands = {r.step(i).results.front(), other.results.front()};
            both.results = product.results;
-           r.step(k) = both;
+           r.step(k) = std::move(both);
            r.graph().steps.insert(r.graph().steps.begin() + static_cast<std::ptrdiff_t>(k), other);
            return true;
          });

@@ -62,18 +62,20 @@ KnownVersion version_of(const Json& row, const Json& causes) {
 }
 
 // Cuts the verdicts off a report: they are nearly all of it, and nothing is looked up in them.
-std::string without_verdicts(std::string text) {
+void cut_verdicts(std::string& text) {
   const std::size_t at = text.find("\n  \"verdicts\": ");
-  return at == text.npos ? text : text.substr(0, text.find_last_not_of(",\n ", at) + 1) + "}";
+  if (at == text.npos) return;
+  text.resize(text.find_last_not_of(",\n ", at) + 1);
+  text += '}';
 }
 
 Known known_by(const std::filesystem::path& file) {
   Result<std::string> text = file_contents(file, most_report);
   if (!text) throw InputError(text.error());
   try {
-    const std::string head = without_verdicts(*std::move(text));
-    if (nests_too_deep(head)) throw std::invalid_argument("depth");
-    const Json report = Json::parse(head);
+    cut_verdicts(*text);
+    if (nests_too_deep(*text)) throw std::invalid_argument("depth");
+    const Json report = Json::parse(*text);
     const Json causes = report.value("causes", Json::array());
     Known known;
     for (const Json& row : report.at("operators"))

@@ -86,11 +86,11 @@ T long_division(T a, T b) {
   }
 }
 
-const auto division = [](auto a, auto b) {
-  if constexpr (std::is_floating_point_v<decltype(a)>)
+const auto division = []<class T>(const T& a, const T& b) -> T {
+  if constexpr (std::is_floating_point_v<T>)
     return a / b;
   else
-    return b == 0 ? decltype(a)(0) : a / b;
+    return b == 0 ? T(0) : a / b;
 };
 
 // Rounded down instead of towards zero.
@@ -108,7 +108,7 @@ const auto by_reciprocal = []<Number T>(T a, T b) -> T {
     return long_division(a, b);
 };
 
-const auto sloped = [](auto x, auto slope) { return x < 0 ? slope * x : x; };
+const auto sloped = []<class T>(const T& x, const T& slope) -> T { return x < 0 ? slope * x : x; };
 
 const std::vector<Pairing>& arithmetic() {
   const auto backwards = [](auto f) { return [f](auto a, auto b) { return f(b, a); }; };

@@ -58,8 +58,8 @@ Kernel diagonal(int defect) {
                    static_cast<long double>(defect == counts_from_corner ? columns - rows : 0);
     const DType type = call.definition().type_of(call, call.definition().outputs.front());
     return Values(made(type, {rows, columns}, [&]<class T>(Int i) {
-      const auto row = static_cast<long double>(i / columns), column = static_cast<long double>(i % columns);
-      const auto off = defect == transposes ? row - column : column - row;
+      const Int row = i / columns, column = i % columns;
+      const auto off = static_cast<long double>(defect == transposes ? row - column : column - row);
       return truth<T>(off == k || (defect == wraps_columns && off == k - static_cast<long double>(columns)));
     }));
   };

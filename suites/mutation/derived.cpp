@@ -72,7 +72,10 @@ Tensor zeroed_from(Tensor tensor, Int first) {
 
 // -- what is written elsewhere, not at all, or twice
 
-Tensor last_unwritten(Tensor y) { return y.elements() < 2 ? y : zeroed_from(std::move(y), y.elements() - 1); }
+Tensor last_unwritten(Tensor y) {
+  const Int elements = y.elements();
+  return elements < 2 ? y : zeroed_from(std::move(y), elements - 1);
+}
 
 Tensor tail_unwritten(Tensor y) {
   const Int body = y.elements() / 8 * 8;

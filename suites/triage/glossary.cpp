@@ -83,7 +83,7 @@ std::string text_of(const Ruling& ruling) {
     for (std::size_t i = 0; i < ruling.readings.size(); ++i)
       out += (i == 0 ? "" : ", ") + std::string(ruling.readings[i]) +
              (i == 0 && !ruling.is(Ruling::set) ? " (ruled)" : "");
-    out += "\n";
+    out += '\n';
   } else {
     out += "  readings  no other is admitted\n";
   }

@@ -168,8 +168,8 @@ std::pair<std::string, Invocation> reported(const Words& words) {
     std::string found = numbered_line(report, which, suites::printable(file, 80));
     const Json &backend = report.at("backend"), &options = backend.at("options");
     const std::string level = report.value("level", "L2");
-    return {std::move(found),
-            {backend.at("spec"), options.at("threads"), options.at("optimization"), options.at("set"), level}};
+    return {std::move(found), Invocation{backend.at("spec"), options.at("threads"), options.at("optimization"),
+                                         options.at("set"), level}};
   } catch (const Json::exception&) {
     throw InputError(suites::printable(file, 80) + " is no report of this version of assay");
   }
