@@ -224,8 +224,9 @@ bool LiveValues::put_bodies(std::size_t node, int threads) {
     return std::move((*out).values);
   });
   Result<Values> given = runner.run(node, named);
-  if (given) put_all(owner, *std::move(given), false);
-  return static_cast<bool>(given);
+  if (!given) return false;
+  put_all(owner, *std::move(given), false);
+  return true;
 }
 
 void LiveValues::end_at(std::size_t node) {

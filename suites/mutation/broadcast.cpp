@@ -4,7 +4,7 @@
 #include "suites/mutation/pairing.h"
 
 #include <algorithm>
-#include <span>
+#include <cstring>
 
 namespace assay::mutation {
 namespace {
@@ -77,8 +77,7 @@ const auto have_same_bits = []<class T>(T a, T b) {
   else if constexpr (std::is_same_v<T, Bool> || std::is_integral_v<T>)
     return (a ^ b) == 0;
   else
-    return a == T(0.0) ? b == T(0.0)
-                       : a == a && std::ranges::equal(std::as_bytes(std::span(&a, 1)), std::as_bytes(std::span(&b, 1)));
+    return a == T(0.0) ? b == T(0.0) : a == a && std::memcmp(&a, &b, sizeof(T)) == 0;
 };
 
 const auto is_same = [](auto a, auto b) { return a == b; };

@@ -221,8 +221,8 @@ Kernel multiplying(Defect defect) {
       return matrix;
     };
     for (Int i = 0; i < y.elements(); ++i) {
-      const Int row = i / columns % rows, column = i % columns, number_ = i / (rows * columns);
-      const Int of_a = matrix_of(a, number_), of_b = matrix_of(b, number_);
+      const Int row = i / columns % rows, column = i % columns, matrix = i / (rows * columns);
+      const Int of_a = matrix_of(a, matrix), of_b = matrix_of(b, matrix);
       const auto at = [&](std::size_t input) {
         const bool is_left = input < 3;
         const bool is_first = defect == (is_left ? Defect::takes_first_row : Defect::takes_first_column);
