@@ -239,7 +239,7 @@ class TransformAnswer : public Answer {
   Shape shape() const override { return shape_; }
 
   Element element(Int index) const override {
-    const InBin at = at_(index);
+    const InBin at = bin_at(index);
     const Samples& samples = samples_at(at.line);
     const Bin bin = bin_of(samples, at);
     Element out = element_of(bin);
@@ -248,7 +248,7 @@ class TransformAnswer : public Answer {
   }
 
   std::vector<Tolerance> wider(Int index) const override {
-    const InBin at = at_(index);
+    const InBin at = bin_at(index);
     const Bin bin = bin_of(samples_at(at.line), at);
     const Element element = element_of(bin);
     if (element.kind != Kind::finite) return {};
@@ -266,7 +266,7 @@ class TransformAnswer : public Answer {
   }
 
   std::vector<ProofTerm> taps(Int index) const override {
-    const InBin at = at_(index);
+    const InBin at = bin_at(index);
     std::vector<ProofTerm> all;
     for (const Sample& each : samples_at(at.line).all) {
       const std::string turn = std::to_string(at.k * each.n) + "/" + std::to_string(length_) + " turns";
@@ -291,7 +291,7 @@ class TransformAnswer : public Answer {
   Int length() const { return length_; }
 
  private:
-  virtual InBin at_(Int index) const = 0;
+  virtual InBin bin_at(Int index) const = 0;
   virtual Samples samples_of(Int line) const = 0;
 
   const Samples& samples_at(Int line) const {
@@ -362,7 +362,7 @@ class DftAnswer final : public TransformAnswer {
         behind_(volume(std::span(of.shape).subspan(of.axis + 1)) / std::max<Int>(of.shape.back(), 1)) {}
 
  private:
-  InBin at_(Int index) const override {
+  InBin bin_at(Int index) const override {
     const Int parts = of_.shape.back(), bins = of_.shape[of_.axis], pair = index / parts;
     return {pair / (bins * behind_) * behind_ + pair % behind_, pair / behind_ % bins, index % parts == 1};
   }
@@ -415,7 +415,7 @@ class StftAnswer final : public TransformAnswer {
   }
 
  private:
-  InBin at_(Int index) const override {
+  InBin bin_at(Int index) const override {
     const Int bins = shape()[2];
     return {index / (2 * bins), index / 2 % bins, index % 2 == 1};
   }
