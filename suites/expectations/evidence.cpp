@@ -52,7 +52,7 @@ bool is_expected(const Json& verdict, const Breach& breach) {
 bool is_apart(const Json& report, const Json& verdict, const Breach& breach) {
   const std::string of_class = verdict.at("class");
   return (of_class == "nonfinite" || of_class == "overflow-int") &&
-         report.value("special_values", "apart") == "apart" && breach.word == verdict.at("state") &&
+         report.value("special_values", "apart") == "apart" && breach.word == verdict.at("state").get<std::string>() &&
          breach.word != "error";
 }
 

@@ -148,7 +148,7 @@ void Stream::State::draw_epoch() {
 const Case& Stream::State::steered_case(std::uint64_t at) {
   if (drawn.empty()) draw_epoch();
   for (const std::uint64_t wanted = at / steering_epoch; epoch < wanted;) {
-    for (const auto& [index_, each] : drawn) coverage.add(each.second);
+    for (const auto& each : drawn) coverage.add(each.second.second);
     drawn.clear();
     ++epoch;
     draw_epoch();

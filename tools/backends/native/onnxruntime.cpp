@@ -35,7 +35,7 @@ template <int number, class R, class... A>
 struct Function<number, R(A...)> {
   static R call(const void* api, A... arguments) {
     void* entry;
-    std::memcpy(&entry, static_cast<const char*>(api) + number * sizeof(void*), sizeof entry);
+    std::memcpy(static_cast<void*>(&entry), static_cast<const char*>(api) + number * sizeof(void*), sizeof entry);
     return reinterpret_cast<R (*)(A...)>(entry)(arguments...);
   }
 };
