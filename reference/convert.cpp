@@ -94,8 +94,8 @@ Tensor converted_to_small(const Tensor& from, DType type, const Narrowing& narro
   for_type(wide.dtype(), [&]<class From>() {
     for_value(type, [&]<class To>() {
       if constexpr (Small<To> && !Small<From>)
-        std::ranges::transform(wide.as<From>(), out.as<To>().begin(), [&](const From& x) {
-          if constexpr (SmallWhole<To> && std::is_integral_v<From>)
+        std::ranges::transform(wide.as<From>(), out.as<To>().begin(), [&]<class X>(const X& x) {
+          if constexpr (SmallWhole<To> && std::is_integral_v<X>)
             return To::of(static_cast<Int>(x));
           else
             return narrowed<To>(to_be_rounded(x), narrowing);
