@@ -87,6 +87,14 @@ To narrowed(double value, const Narrowing& narrowing) {
     return To(value, narrowing.saturates);
 }
 
+template <class To, class From>
+To made_small(const From& x, const Narrowing& narrowing) {
+  if constexpr (SmallWhole<To> && std::is_integral_v<From>)
+    return To::of(static_cast<Int>(x));
+  else
+    return narrowed<To>(to_be_rounded(x), narrowing);
+}
+
 // An integer loses its upper bits; a float becomes an integer of 64 bits before.
 Tensor converted_to_small(const Tensor& from, DType type, const Narrowing& narrowing) {
   const Tensor wide = is_integer(type) && !is_integer(from.dtype()) ? converted_wide(from, DType::i64) : from;
@@ -94,12 +102,8 @@ Tensor converted_to_small(const Tensor& from, DType type, const Narrowing& narro
   for_type(wide.dtype(), [&]<class From>() {
     for_value(type, [&]<class To>() {
       if constexpr (Small<To> && !Small<From>)
-        std::ranges::transform(wide.as<From>(), out.as<To>().begin(), [&]<class X>(const X& x) {
-          if constexpr (SmallWhole<To> && std::is_integral_v<X>)
-            return To::of(static_cast<Int>(x));
-          else
-            return narrowed<To>(to_be_rounded(x), narrowing);
-        });
+        std::ranges::transform(wide.as<From>(), out.as<To>().begin(),
+                               [&](const From& x) { return made_small<To>(x, narrowing); });
     });
   });
   return out;
