@@ -158,7 +158,9 @@ std::vector<Mutation> parameter_damages() {
            [](Case& c) {
              return change_list(c, true, [](Ints& values) {
                Int& entry = pick(values);
-               entry = pick({Int{-1}, Int{-1}, Int{0}, Int{0}, Int{-2}, entry + 1, 2 * entry, Int{7}});
+               const auto size = static_cast<std::uint64_t>(entry);  // INT64_MAX is a common end of Slice
+               const auto next = static_cast<Int>(size + 1), twice = static_cast<Int>(2 * size);
+               entry = pick({Int{-1}, Int{-1}, Int{0}, Int{0}, Int{-2}, next, twice, Int{7}});
              });
            }},
           {"an entry of a list added",

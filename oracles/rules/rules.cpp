@@ -425,12 +425,13 @@ Oracle with_touched(Oracle oracle) {
       if (may_differ(use)) ids.push_back(use.id);
     if (ids.empty()) return ids;
     std::optional<Shape> ruled_shape;
+    Answers answers;  // kept, since elements point to text that answers hold
     std::vector<Shape> ruled_shapes;
     std::vector<Element> ruled;
     {
       const ReadRulings read;
       ruled_shape = shape(call, {});
-      const Answers answers = answer(call, *in, {}, {});
+      answers = answer(call, *in, {}, {});
       ruled_shapes = shapes_of(answers);
       ruled = elements(answers, most);
       std::erase_if(ids, [&](const std::string& id) { return !read.contains(id); });
@@ -439,8 +440,8 @@ Oracle with_touched(Oracle oracle) {
       return std::ranges::none_of(departures(call.definition(), {id}), [&](const Readings& readings) {
         if (shape(call, readings) != ruled_shape) return true;
         if (readings.of(id) == "refuse") return false;
-        const Answers answers = answer(call, *in, readings, {});
-        return shapes_of(answers) != ruled_shapes || !are_alike(ruled, answers, most, id == "A16");
+        const Answers others = answer(call, *in, readings, {});
+        return shapes_of(others) != ruled_shapes || !are_alike(ruled, others, most, id == "A16");
       });
     });
     in_order(ids);

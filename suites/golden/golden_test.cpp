@@ -134,13 +134,13 @@ bool is_end_of_type(const Tensor& tensor, Int index, int by) {
   const oracles::Scalar value = oracles::scalar(tensor, index);
   if (!value.is_finite()) return true;
   if (is_float(tensor.dtype()) && !is_small(tensor.dtype())) return false;
-  const std::int64_t whole = value.as_integer();
   return for_value(tensor.dtype(), [&]<class T>() {
     using Limits = std::numeric_limits<T>;
     if constexpr (Small<T>) {
       const T element = tensor.as<T>()[static_cast<std::size_t>(index)];
       return static_cast<double>(neighbour(element, by)) == static_cast<double>(element);
     }
+    const std::int64_t whole = value.as_integer();
     if constexpr (std::is_integral_v<T>)
       return whole == static_cast<std::int64_t>(Limits::min()) || whole == static_cast<std::int64_t>(Limits::max());
     return std::is_same_v<T, Bool> && whole == (by > 0);
