@@ -31,7 +31,7 @@ Operator logical_not() {
   return Operator("Not")
       .input("X", "T").output("Y", "T").type("T", {boolean})
       .since(1)
-      .shaping(Shaping::one).shape(same_as("X")).kernel(each([](auto x) { return decltype(x)(!x); }));
+      .shaping(Shaping::one).shape(same_as("X")).kernel(each([]<class T>(T x) { return T(x == T()); }));
 }
 
 // clang-format on

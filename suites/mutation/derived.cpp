@@ -525,7 +525,7 @@ std::vector<VariantKernel> sign_variants(const std::string& name) {
 }
 
 std::vector<VariantKernel> not_variants() {
-  return {{{"sequential", Level::L2, "one element after the other"}, mapping([](auto x) { return decltype(x)(!x); })},
+  return {{{"sequential", Level::L2, "one element after the other"}, mapping([]<class T>(T x) { return T(x == T()); })},
           {{"by-difference", Level::L2, "1 - x"},
            mapping([](auto x) { return decltype(x)(1.0 - static_cast<double>(x)); })}};
 }

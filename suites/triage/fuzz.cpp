@@ -20,7 +20,7 @@ namespace {
 using oracles::State;
 
 // Cases planned at once: few enough to lie in memory, many enough that jobs seldom wait for the last of them.
-constexpr std::size_t block = 2048;
+constexpr std::size_t block_size = 2048;
 
 std::string padded(std::uint64_t index) {
   const std::string digits = std::to_string(index);
@@ -108,7 +108,7 @@ class Blocks {
   // Empty when there are no more.
   Block next() {
     Block found;
-    while (found.indices.size() < block && !is_at_end()) {
+    while (found.indices.size() < block_size && !is_at_end()) {
       const std::uint64_t index = next_++;
       const bool is_regression = index < plan_.regressions.size();
       if (!plan_.shard.holds(index) || store_.has(index)) {
