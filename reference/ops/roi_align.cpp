@@ -48,8 +48,7 @@ struct Line {
     if (count * static_cast<A>(bins) > 0x1p20F) throw InputError("a region of more than 2^20 samples");
     each = count > 0 ? static_cast<Int>(count) : 0;
     for (Int i = 0; i < bins * each; ++i) {
-      const Int passed = i / each;
-      const A at = start + static_cast<A>(passed) * bin + (static_cast<A>(i % each) + A(0.5)) * bin / A(each);
+      const A at = start + static_cast<A>(i / each) * bin + (static_cast<A>(i % each) + A(0.5)) * bin / A(each);
       if (cells == 0 || !(at >= -1 && at <= static_cast<A>(cells))) {
         samples.push_back({true});
         continue;
