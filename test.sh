@@ -25,8 +25,8 @@ stage() {
     # False alarms, planted bugs and laws again with every element put to the exact oracle.
     exact) build release all && ASSAY_ORACLE=exact run_tests exact release -R 'crosscheck|mutate' ;;
     clang) build clang all && run_tests clang clang -L compiled ;;
-    # But for two that do one thing a thousand times.
-    asan) build asan all && run_tests asan asan -L compiled -E 'suites.doctor_test|reports.verify_test' ;;
+    # But for three that do one thing a thousand times.
+    asan) build asan all && run_tests asan asan -L compiled -E 'doctor_test|golden_seed_test|verify_test' ;;
     tidy) tidy ;;
   esac
 }
