@@ -127,7 +127,7 @@ suites::Accuracy wrong_once() {
   all.inputs = 65536;
   all.counts = {65534, 1, 0, 0, 1, 0, 0};
   all.breaches.push_back({0x3c00, suites::Closeness::fail, "0x1p+2", "0x1.5cp+1", "value"});
-  all.peaks[240] = {{0x3c00, 1, 4, 650}};
+  all.peaks[std::size_t{15} * 16] = {{0x3c00, 1, 4, 650}};
   return all;
 }
 

@@ -63,7 +63,8 @@ endfunction()
 # All of the *_test.cpp make one executable; each file is one entry of ctest, "oracles.judge_test".
 # *_test.py and *_test.sh are entries as well. All run from the project root and find their way by
 # ASSAY_BUILD (the build folder), ASSAY_PYTHON (the interpreter of the environment) and PYTHONPATH (command_line.py).
-# Labels, which the stages of test.sh choose by: compiled for C++, counted for what does more under ASSAY_FULL=1.
+# Labels, which the stages of test.sh choose by: compiled for C++, untrusted for scripts
+# that hand the tool damaged files, counted for what does more under ASSAY_FULL=1.
 function(assay_tests name files)
   set(environment "ASSAY_BUILD=${PROJECT_BINARY_DIR}" "ASSAY_PYTHON=${ASSAY_PYTHON}"
       "PYTHONPATH=${PROJECT_SOURCE_DIR}/reports/testing")
@@ -87,6 +88,9 @@ function(assay_tests name files)
       set(command bash "${test}")
     endif()
     add_test(NAME ${name}.${stem} COMMAND ${command} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    if(test MATCHES "untrusted")
+      list(APPEND labels untrusted)
+    endif()
     file(STRINGS "${test}" counts REGEX "ASSAY_FULL|full_run\\.h")
     if(counts)
       list(APPEND labels counted)

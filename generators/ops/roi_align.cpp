@@ -24,7 +24,7 @@ std::pair<Int, Int> draw_ends(Int cells) {
     case 3: return {from, from};
     case 4: return {from, from + 64 * between(1, 4)};
     case 5: return {at(-2, 0), at(cells, 2 * cells)};
-    case 6: return {1280 + at(0, 2), 1408 + at(0, 2)};
+    case 6: return {Int{64} * 20 + at(0, 2), Int{64} * 22 + at(0, 2)};
     default: return {from, from + at(0, cells)};
   }
 }

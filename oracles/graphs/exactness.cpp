@@ -272,8 +272,7 @@ std::optional<Envelope> sum_over(const StepView& step, bool is_mean) {
   const Types types = step.call().definition().infer(step.call());
   const Int out = volume(types.front()->shape), in = step.tensor(0).elements();
   if (out == 0 || in == 0) return std::nullopt;
-  const Int each = in / out;
-  const auto count = static_cast<double>(each);
+  const double count = static_cast<double>(in / out);
   return is_mean ? mean(step.in(0), count, step) : times(step.in(0), count);
 }
 std::optional<Envelope> reduce_sum(const StepView& step) { return sum_over(step, false); }
