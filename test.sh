@@ -33,8 +33,8 @@ stage() {
 
 tidy() {
   echo "test: tidy"
-  "$cmake" --preset clang >.deps/log/build-clang.log
-  .deps/venv/bin/run-clang-tidy.py -quiet -clang-tidy-binary .deps/venv/bin/clang-tidy -extra-arg=-w -p build/clang \
+  "$cmake" --preset tidy >.deps/log/build-tidy.log
+  .deps/venv/bin/run-clang-tidy.py -quiet -clang-tidy-binary .deps/venv/bin/clang-tidy -extra-arg=-w -p build/tidy \
     "$PWD/(reference|oracles|generators|suites|reports|tools)/" >.deps/log/clang-tidy.log 2>&1 && return
   grep ': error: ' .deps/log/clang-tidy.log | sed "s|$PWD/||" | sort -u
   failed+=(tidy)

@@ -14,6 +14,7 @@ function(assay_python)
   nanobind_add_module(assay-python NB_STATIC NB_SUPPRESS_WARNINGS NOMINSIZE
                       tools/python/module.cpp ${reference} ${oracles})
   target_compile_options(nanobind-static PRIVATE -w)
+  target_compile_options(assay-python PRIVATE ${kernel_options})
   target_include_directories(assay-python PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_definitions(assay-python PRIVATE ASSAY_VERSION="${PROJECT_VERSION}")
   target_link_libraries(assay-python PRIVATE Boost::headers ONNX::onnx protobuf::libprotobuf OpenSSL::Crypto
