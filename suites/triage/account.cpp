@@ -10,6 +10,7 @@
 #include "suites/text/markup.h"
 #include "suites/text/printable.h"
 #include "suites/triage/clauses.h"
+#include "suites/triage/telling.h"
 
 #include <algorithm>
 #include <sstream>
@@ -173,12 +174,7 @@ struct Teller {
   // -- expected and got
 
   std::size_t telling_output() const { return suites::telling_output(c(), verdict(), told.outcome); }
-  const Tensor* output() const {
-    const auto at = static_cast<std::size_t>(set);
-    const bool is_there =
-        told.outcome && at < told.outcome->sets.size() && telling_output() < told.outcome->sets[at].size();
-    return is_there ? &told.outcome->sets[at][telling_output()] : nullptr;
-  }
+  const Tensor* output() const { return output_of(told.outcome, set, telling_output()); }
 
   static std::string listing(const Tensor& tensor) {
     std::string out = type_text(tensor.type());
@@ -289,7 +285,7 @@ std::vector<oracles::Evidence> wrong_elements(const Incident& told, const Proven
 }  // namespace
 
 Account account_of(const Incident& incident, const Provenance& provenance) {
-  const int set = telling_set(incident.c, incident.verdict, incident.outcome, provenance);
+  const int set = telling_set({incident.c, incident.verdict, incident.outcome, provenance});
   const Teller teller{incident, provenance, set, wrong_elements(incident, provenance, set)};
   Result<Script> script = incident.no_script.empty()
                               ? script_of(incident.c, incident.verdict, incident.outcome, provenance, incident.before)

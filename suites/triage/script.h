@@ -27,10 +27,4 @@ struct Script {
 Result<Script> script_of(const Case& c, const oracles::Verdict& verdict, const oracles::Outcome* outcome,
                          const Provenance& provenance, std::span<const Case> before = {});
 
-// Finds the data set that shows a wrong answer, the first whose output is not admitted, and the output: of those asked
-// for, the one that offends.
-int telling_set(const Case& c, const oracles::Verdict& verdict, const oracles::Outcome* outcome,
-                const Provenance& provenance);
-std::size_t telling_output(const Case& c, const oracles::Verdict& verdict, const oracles::Outcome* outcome);
-
 }  // namespace assay::suites

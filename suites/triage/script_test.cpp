@@ -6,6 +6,7 @@
 #include "suites/text/numpy_text.h"
 #include "suites/triage/account.h"
 #include "suites/triage/snippet.h"
+#include "suites/triage/telling.h"
 #include "suites/workers/catalogue.h"
 
 #include <catch2/catch.hpp>
