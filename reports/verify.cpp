@@ -5,6 +5,7 @@
 #include "reference/sequence.h"
 #include "reports/certificate.h"
 #include "reports/checked_json.h"
+#include "reports/contradictions.h"
 #include "reports/recount.h"
 
 #include <algorithm>
