@@ -5,6 +5,7 @@
 #include "reference/case_view.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
+#include "reference/testing/run_size.h"
 
 #include <catch2/catch.hpp>
 
@@ -22,13 +23,12 @@ std::vector<ShrinkCandidate> all(const Case& c) {
   return list;
 }
 
-std::vector<Case> generator(int each) {
+std::vector<Case> generator(std::size_t each) {
   std::vector<Case> list;
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions())
       for (const DType type : definition.types_of(definition.data().type))
-        for (int index = 0; index < each; ++index)
-          list.push_back(legal(definition, type, 5, static_cast<std::uint64_t>(index)));
+        for (std::size_t index = 0; index < each; ++index) list.push_back(legal(definition, type, 5, index));
   return list;
 }
 
@@ -57,7 +57,7 @@ bool is_zero(const Case& c, const std::string& input) {
 }  // namespace
 
 TEST_CASE("A simpler case is legal, has a line of its own and comes in the order of its position", "[shrink]") {
-  for (const Case& c : generator(12)) {
+  for (const Case& c : generator(thinned(count(12, 60)))) {
     Position last;
     for (const ShrinkCandidate& candidate : all(c)) {
       INFO(line(c) << "\n" << line(candidate.c));
@@ -92,7 +92,7 @@ TEST_CASE("A near miss stays one, and breaks nothing else", "[shrink]") {
 }
 
 TEST_CASE("Where everything fails nearly nothing is left, but never data of zeros", "[shrink]") {
-  for (const Case& c : generator(6)) {
+  for (const Case& c : generator(thinned(count(6, 20)))) {
     if (c.definition().inputs.empty()) continue;
     const Case least = bottom(c, [](const Case&) { return true; });
     INFO(line(c) << "\n" << line(least));

@@ -8,10 +8,18 @@
 
 namespace assay::oracles {
 
+// Frees, when its thread ends, the constants that the library keeps for each thread.
+struct ThreadConstants {
+  ~ThreadConstants() { mpfr_free_cache(); }
+};
+
 struct Ends {
   mpfi_t value;
 
-  explicit Ends(int bits) { mpfi_init2(value, bits); }
+  explicit Ends(int bits) {
+    static thread_local ThreadConstants freed_at_the_end;
+    mpfi_init2(value, bits);
+  }
   ~Ends() { mpfi_clear(value); }
   Ends(const Ends&) = delete;
   Ends& operator=(const Ends&) = delete;

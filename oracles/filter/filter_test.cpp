@@ -11,11 +11,11 @@
 #include "oracles/judging/judge.h"
 #include "reference/operator.h"
 #include "reference/recipe.h"
+#include "reference/testing/run_size.h"
 
 #include <catch2/catch.hpp>
 
 #include <cmath>
-#include <cstdlib>
 #include <random>
 #include <type_traits>
 #if defined(__SSE2__)
@@ -26,8 +26,6 @@ using namespace assay;
 using namespace assay::oracles;
 
 namespace {
-
-Int count_of(Int few, Int full) { return std::getenv("ASSAY_FULL") ? full : few; }
 
 Scalar value_of(const Tensor& tensor, Int index) { return scalar(tensor, index); }
 
@@ -310,7 +308,7 @@ void answer(Deformation& d, const Answer& answer, std::mt19937_64& random) {
 TEMPLATE_TEST_CASE("The filter decides no adversarial dot wrongly", "[filter]", Float16, BFloat16, float, double) {
   std::mt19937_64 random(20 + static_cast<unsigned>(dtype_of<TestType>()));
   Count count;
-  const Int wanted = count_of(20'000, 3'400'000);
+  const Int wanted = is_full_run() ? 3'400'000 : 20'000;
   for (Int done = 0; done < wanted;) {
     const auto batch = batch_of<TestType>(random, 1 + static_cast<Int>(random() % (random() % 4 ? 12 : 90)));
     done += batch.got.elements();
@@ -325,7 +323,7 @@ TEMPLATE_TEST_CASE("The filter decides no deformed sample wrongly", "[filter]", 
   std::mt19937_64 random(40 + static_cast<unsigned>(dtype_of<TestType>()));
   Count count;
   Int elements = 0;
-  for (Int left = count_of(150, 20'000); left-- > 0;) {
+  for (Int left = is_full_run() ? 20'000 : 150; left-- > 0;) {
     Deformation d = deformation_of<TestType>(random);
     const auto answering = std::move(oracle_of(d.call.definition().version).answer(d.call, d.in, {}, {}).front());
     answer<TestType>(d, *answering, random);

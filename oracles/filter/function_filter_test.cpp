@@ -8,6 +8,7 @@
 #include "oracles/judging/judge.h"
 #include "reference/operator.h"
 #include "reference/recipe.h"
+#include "reference/testing/run_size.h"
 
 #include <catch2/catch.hpp>
 
@@ -132,8 +133,8 @@ Held hold_expressions(const Case& c, Generator& random) {
 }  // namespace
 
 TEST_CASE("The filter of functions never decides what the definition does not", "[filter][functions]") {
-  Generator random(std::getenv("ASSAY_FULL") ? 2 : 1);
-  const int rounds = std::getenv("ASSAY_FULL") ? 40 : 1;
+  Generator random(is_full_run() ? 2 : 1);
+  const int rounds = is_full_run() ? 40 : 1;
   const auto served = functions_served();
   CHECK(served.size() >= 24);
   for (const auto& [definition, function] : served)

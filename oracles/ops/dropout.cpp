@@ -31,7 +31,7 @@ struct Dropping {
   // share is off by sqrt(ln(2 / p) / 2n) with probability p at most, here 10^-9.
   Int surplus() const {
     const Int count = data.elements();
-    if (got.empty() || got.size() < 2 || count < fewest_counted) return 0;
+    if (!ratio || got.size() < 2 || count < fewest_counted) return 0;
     Int dropped = 0;
     for (Int i = 0; i < count; ++i) dropped += is_dropped(i) ? 1 : 0;
     const double n = static_cast<double>(count), off = static_cast<double>(dropped) - n * ratio->as_double();

@@ -4,10 +4,10 @@
 
 #include "reference/case_view.h"
 #include "reference/operator.h"
+#include "reference/testing/run_size.h"
 
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
 #include <limits>
 #include <random>
 
@@ -296,7 +296,7 @@ std::string shown(const EngineCase& q) {
 
 template <class Request>
 void hold_to_the_naive_loop(Request&& draw, int count) {
-  if (std::getenv("ASSAY_FULL")) count *= 10;
+  if (is_full_run()) count *= 10;
   Dice seeds(Catch::rngSeed());
   for (int i = 0; i < count; ++i) {
     const auto seed = static_cast<std::uint64_t>(seeds.between(0, std::numeric_limits<Int>::max()));

@@ -21,7 +21,7 @@ bool trains(const Call& call) {
 
 double ratio_of(const Call& call, Inputs in) {
   if (call.definition().attribute("ratio")) return call.real("ratio");
-  if (!in[1]) return 0.5;
+  if (in.size() < 2 || !in[1]) return 0.5;
   return for_value(in[1]->dtype(), [&]<class T>() { return static_cast<double>(in[1]->as<T>()[0]); });
 }
 

@@ -2,6 +2,7 @@
 #include "suites/campaign/store.h"
 
 #include "reference/result.h"
+#include "reference/testing/run_size.h"
 #include "suites/sandbox/process.h"
 #include "suites/triage/fuzz.h"
 
@@ -9,7 +10,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <random>
@@ -228,7 +228,7 @@ TEST_CASE("a kill at any moment loses nothing that was kept, and invents nothing
   const Folder folder;
   const fs::path file = folder / "a.store";
   std::mt19937 random(std::random_device{}());
-  const int kills = std::getenv("ASSAY_FULL") ? 50 : 8;
+  const int kills = is_full_run() ? 50 : 8;
   std::size_t known = 0;
   for (int round = 0; round < kills; ++round) {
     Child writer([&](int told) {
@@ -323,7 +323,7 @@ TEST_CASE("however the cases are dealt out, the merged store is that of the sing
   const auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 random(seed);
-  const int rounds = std::getenv("ASSAY_FULL") ? 100 : 8;  // each syncs the disk a dozen times
+  const int rounds = is_full_run() ? 100 : 8;  // each syncs the disk a dozen times
   for (int round = 0; round < rounds; ++round) {
     const Folder folder;
     const std::size_t count = 1 + random() % 3;

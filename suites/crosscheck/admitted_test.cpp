@@ -3,7 +3,7 @@
 // calls so.
 #include "generators/generators.h"
 #include "oracles/judging/expected.h"
-#include "suites/crosscheck/full_run.h"
+#include "reference/testing/run_size.h"
 #include "suites/mutation/kernel_trial.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"

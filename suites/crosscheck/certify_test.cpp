@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The planted bugs by a stranger's road: served by a worker, certified by the tool, read from its report.
+#include "reference/testing/run_size.h"
 #include "suites/mutation/family.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"
@@ -39,12 +40,9 @@ std::string cases_for(const std::string& op, std::size_t wanted, const std::set<
 // A multiplier of 15 bits is one step off in one output of ten thousand.
 std::string cases_of(const std::string& op) { return cases_for(op, op == "QLinearConv" ? 600 : 200); }
 
-// Tells whether a bug or a variant is certified: one in ASSAY_CERTIFY_ONE_IN is, or one in twelve, or under ASSAY_FULL
-// every one, which takes half an hour.
-bool is_drawn(std::size_t index) {
-  const char* one_in = std::getenv("ASSAY_CERTIFY_ONE_IN");
-  return index % (one_in ? std::stoul(one_in) : std::getenv("ASSAY_FULL") ? 1 : 12) == 0;
-}
+// Tells whether a bug or a variant is certified: one in twelve is, and under ASSAY_FULL every one, which takes half an
+// hour.
+bool is_drawn(std::size_t index) { return index % (is_full_run() ? 1 : 12 * one_in()) == 0; }
 
 // The report of a certification of one implementation, a short one; `implementation` is an option of the reference
 // worker.

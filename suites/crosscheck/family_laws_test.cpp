@@ -4,8 +4,8 @@
 #include "generators/generators.h"
 #include "oracles/exact/enclosure.h"
 #include "reference/flat_index.h"
+#include "reference/testing/run_size.h"
 #include "reference/window.h"
-#include "suites/crosscheck/full_run.h"
 #include "suites/mutation/family.h"
 #include "suites/mutation/kernel_trial.h"
 

@@ -8,7 +8,7 @@
 #include "reference/onnx_io.h"
 #include "reference/onnx_io_message.h"
 #include "reference/sequence.h"
-#include "suites/crosscheck/full_run.h"
+#include "reference/testing/run_size.h"
 #include "suites/mutation/family.h"
 #include "suites/mutation/kernel_trial.h"
 

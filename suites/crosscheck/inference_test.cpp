@@ -6,8 +6,8 @@
 #include "oracles/exact/enclosure.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
+#include "reference/testing/run_size.h"
 #include "reference/window.h"
-#include "suites/crosscheck/full_run.h"
 
 #include <catch2/catch.hpp>
 

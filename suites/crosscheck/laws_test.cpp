@@ -6,7 +6,7 @@
 #include "generators/generators.h"
 #include "oracles/exact/enclosure.h"
 #include "reference/case_view.h"
-#include "suites/crosscheck/full_run.h"
+#include "reference/testing/run_size.h"
 #include "suites/mutation/kernel_trial.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"

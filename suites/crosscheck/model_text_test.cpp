@@ -4,7 +4,7 @@
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
 #include "reference/recipe.h"
-#include "suites/crosscheck/full_run.h"
+#include "reference/testing/run_size.h"
 #include "suites/mutation/kernel_trial.h"
 #include "suites/workers/worker.h"
 

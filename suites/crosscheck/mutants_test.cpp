@@ -4,7 +4,7 @@
 
 #include "generators/generators.h"
 #include "reference/sequence.h"
-#include "suites/crosscheck/full_run.h"
+#include "reference/testing/run_size.h"
 #include "suites/mutation/kernel_trial.h"
 #include "suites/mutation/variants.h"
 #include "suites/planning/suite.h"

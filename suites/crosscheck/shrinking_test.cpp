@@ -3,7 +3,7 @@
 // failure.
 #include "generators/generators.h"
 #include "generators/shrink.h"
-#include "suites/crosscheck/full_run.h"
+#include "reference/testing/run_size.h"
 #include "suites/mutation/kernel_trial.h"
 #include "suites/mutation/mutants.h"
 #include "suites/triage/plainness.h"
@@ -76,12 +76,12 @@ auto median(std::vector<Shrinkage> rows, F&& of) {
 }  // namespace
 
 TEST_CASE("A planted bug shrinks to a case on paper that fails in the same way", "[shrink]") {
-  const std::size_t each = is_full_run() ? 8 : 1, one_in = is_full_run() ? 1 : 4;
+  const std::size_t each = is_full_run() ? 8 : 1, step = is_full_run() ? 1 : 4 * one_in();
   std::vector<Shrinkage> rows;
   std::size_t index = 0;
   for (const Mutant& bug : mutants()) {
     const char* const only = std::getenv("ASSAY_BUG");
-    if (bug.expected != State::fail || (only ? bug.id != only : index++ % one_in != 0)) continue;
+    if (bug.expected != State::fail || (only ? bug.id != only : index++ % step != 0)) continue;
     for (const Case& c : failing(bug, each)) {
       rows.push_back(shrunk(c, bug.id, is_full_run()));
       INFO(bug.id << " on " << line(c));

@@ -2,7 +2,7 @@
 // The strength of the suite, on a bounded sample; ASSAY_FULL=1: all 2,000 cases of three seeds.
 #include "suites/mutation/strength.h"
 
-#include "suites/crosscheck/full_run.h"
+#include "reference/testing/run_size.h"
 
 #include <catch2/catch.hpp>
 

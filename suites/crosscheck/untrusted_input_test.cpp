@@ -5,6 +5,7 @@
 // is a function of its number and of ASSAY_SEED; what breaks a reader is kept in a file.
 // tools/verbs/untrusted_input_test.py does the same through the command line, and sees the exit codes.
 #include "oracles/judging/case_class.h"
+#include "reference/testing/run_size.h"
 #include "reports/certificate.h"
 #include "reports/difference.h"
 #include "reports/fuzz_report.h"
@@ -50,8 +51,8 @@ Int number_in(const char* variable, Int otherwise) {
   return told ? std::stoll(told) : otherwise;
 }
 
-// How many trials of all readers together.
-Int trials() { return number_in("ASSAY_FULL", 0) == 1 ? 20'000 : 2'000; }
+// Returns how many trials there are of all readers together.
+Int trials() { return static_cast<Int>(thinned(count(2'000, 20'000))); }
 
 const char* const bug = "conv-interleaves-pads";
 

@@ -3,6 +3,7 @@
 // allowed to, none of which is.
 #include "generators/graphs/graph_drawing.h"
 #include "oracles/graphs/graph_judge.h"
+#include "reference/testing/run_size.h"
 #include "suites/campaign/signature.h"
 
 #include <catch2/catch.hpp>
@@ -575,8 +576,7 @@ TEST_CASE("Every wrong rewriting is found", "[graphs]") {
 }
 
 TEST_CASE("No legal rewriting is taken for wrong", "[graphs]") {
-  const char* const full = std::getenv("ASSAY_FULL");
-  const std::uint64_t most = full && *full ? 300'000 : 12'000;
+  const std::uint64_t most = is_full_run() ? 300'000 : 12'000;
   std::map<std::string, int> applied;
   for (std::uint64_t index = 0; index < most; ++index) {
     const GraphCase graph = generators::draw_graph(5, index).graph;
@@ -597,8 +597,7 @@ TEST_CASE("No legal rewriting is taken for wrong", "[graphs]") {
 
 TEST_CASE("Every node of a drawn graph is right by its own oracle", "[graphs]") {
   Int judged = 0;
-  const char* const full = std::getenv("ASSAY_FULL");
-  const std::uint64_t most = full && *full ? 50'000 : 500;
+  const std::uint64_t most = is_full_run() ? 50'000 : 500;
   for (std::uint64_t index = 0; index < most; ++index) {
     const GraphCase graph = generators::draw_graph(12, index).graph;
     INFO(line(graph));

@@ -246,7 +246,8 @@ Tensor by_powers(const Tensor& x, const Tensor& by, bool to_the_left) {
         const T value = x.as<T>()[i], bits = by.as<T>()[i];
         T shifted = value;
         for (unsigned step = 0; step < 64 && (bits < T(0) || step < static_cast<std::uint64_t>(bits)); ++step)
-          shifted = to_the_left ? static_cast<T>(shifted * T(2)) : static_cast<T>((shifted - T(shifted & 1)) / T(2));
+          shifted = to_the_left ? static_cast<T>(static_cast<std::make_unsigned_t<T>>(shifted) * 2U)
+                                : static_cast<T>((shifted - T(shifted & 1)) / T(2));
         z.as<T>()[i] = shifted;
       }
   });

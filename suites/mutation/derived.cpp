@@ -362,6 +362,9 @@ struct Misreading {
   Change change;
 };
 
+// Returns one more, around the end of the range as processors do it.
+Int next(Int x) { return static_cast<Int>(static_cast<std::uint64_t>(x) + 1); }
+
 std::vector<Misreading> misreadings(const AttributeSpec& spec) {
   using Kind = AttributeSpec::Kind;
   std::vector<Misreading> all;
@@ -369,12 +372,12 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
     all.push_back({"ignores", "is read as its default", [](const Attribute&) { return std::nullopt; }});
   if (spec.kind == Kind::ints) {
     all.push_back({"increases", "is read as one more, every entry", of_integers([](Ints& entries) {
-                     for (Int& each : entries) ++each;
+                     for (Int& each : entries) each = next(each);
                    })});
     all.push_back(
         {"reverses", "is read from the end", of_integers([](Ints& entries) { std::ranges::reverse(entries); })});
   } else if (spec.kind == Kind::integer && spec.name == "axis") {
-    all.push_back({"increases", "is read as the next one", of_integer([](Int axis) { return axis + 1; })});
+    all.push_back({"increases", "is read as the next one", of_integer(next)});
     all.push_back({"mirrors", "is counted from the other end", of_integer([](Int axis) { return -1 - axis; })});
     all.push_back({"clamps", "is 0 where it is negative", of_integer([](Int axis) { return std::max<Int>(axis, 0); })});
   } else if (spec.words.size() > 1) {
@@ -385,9 +388,9 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
     all.push_back({"negates", "is read with the opposite sign",
                    [](const Attribute& value) { return Attribute(-std::get<float>(value)); }});
   } else if (spec.kind == Kind::integer && spec.value && std::get<Int>(*spec.value) > 1) {
-    all.push_back({"increases", "is read as one more", of_integer([](Int count) { return count + 1; })});
+    all.push_back({"increases", "is read as one more", of_integer(next)});
   } else if (spec.kind == Kind::integer) {
-    all.push_back({"flips", "is read as the opposite", of_integer([](Int flag) { return 1 - flag; })});
+    all.push_back({"flips", "is read as the opposite", of_integer([](Int flag) { return next(next(-1 - flag)); })});
   }
   return all;
 }

@@ -4,6 +4,7 @@
 #include "generators/generators.h"
 #include "reference/case_view.h"
 #include "reference/operator.h"
+#include "reference/testing/run_size.h"
 
 #include <catch2/catch.hpp>
 
@@ -62,7 +63,7 @@ TEST_CASE("Coverage: what two cases have only apart is listed as unseen", "[cove
 TEST_CASE("Coverage: no legal case has a pair that is called impossible", "[coverage]") {
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions()) {
-      const Coverage coverage = of(drawn(definition, 600));
+      const Coverage coverage = of(drawn(definition, thinned(count(600, 2'000))));
       const CoverageRow row = coverage.table().rows.at(0);
       INFO(text(definition.version));
       CHECK(row.seen == coverage.pairs_seen());

@@ -23,7 +23,8 @@ import onnx.parser
 from command_line import assay, ended, read_json, write_json
 
 IS_FULL = os.environ.get("ASSAY_FULL") == "1"
-TIMES, LEAST = (23, 20_000) if IS_FULL else (1, 850)
+ONE_IN = 1 if IS_FULL else int(os.environ.get("ASSAY_ONE_IN", "1"))  # under the sanitizers a process takes a second
+TIMES, LEAST = (23, 20_000) if IS_FULL else (1, 850 // ONE_IN)
 SMALL = ("--ops", "com.microsoft:NhwcConv", "--types", "f32", "--cases", "0")
 OTHER_VALUES = (None, True, -1, 0, 2**64 - 1, 2**63, 1e308, "", "x", "\u202e\n" * 50, "y" * 20_000, [], {}, [[]], [{}],
                 {"a": None})
@@ -187,14 +188,15 @@ class UntrustedInput(unittest.TestCase):
         self.tests.add(self._testMethodName)
 
     def tearDown(self):
-        self.assertIn(2, self.codes, "some damage is refused")
-        self.assertTrue(self.codes & {0, 1}, "and some is not in the way")
+        if ONE_IN == 1:
+            self.assertIn(2, self.codes, "some damage is refused")
+            self.assertTrue(self.codes & {0, 1}, "and some is not in the way")
 
     def damage(self, file, times, *commands, by=damaged, afresh=()):
         """The file is damaged where it lies, and put back. The commands take turns; `afresh` are removed before each."""
         good, chance = file.read_bytes(), random.Random(file.name)
         try:
-            for turn in range(times * TIMES):
+            for turn in range(max(len(commands), times * TIMES // ONE_IN)):
                 data = by(good, chance)
                 file.write_bytes(data)
                 for each in afresh:
