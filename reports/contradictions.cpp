@@ -14,6 +14,8 @@
 namespace assay::reports {
 namespace {
 
+using Json = nlohmann::json;
+
 std::string shortened(const Json& json) {
   return suites::printable(json.dump(-1, ' ', false, Json::error_handler_t::replace), 80);
 }

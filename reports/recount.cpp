@@ -18,6 +18,8 @@
 namespace assay::reports {
 namespace {
 
+using Json = nlohmann::json;
+
 constexpr std::array words{"pass",     "contested",   "below",   "fail",  "unscored",
                            "accepted", "unsupported", "refused", "error", "not run"};
 constexpr std::array levels{"L0", "L1", "L2", "L2t", "L3", "widest"};

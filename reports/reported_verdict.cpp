@@ -11,6 +11,8 @@
 namespace assay::reports {
 namespace {
 
+using Json = nlohmann::json;
+
 constexpr std::array agreed_marks{"xfail", "xpass", "known"};
 
 // The type of the operator's first input as the line states it: " X=f16[1,2,3]~small:1"; of an operator without inputs,

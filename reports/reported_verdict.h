@@ -12,20 +12,20 @@
 
 namespace assay::reports {
 
-using Json = nlohmann::json;
-
 template <class List>
 bool is_among(const List& list, const std::string& word) {
   return std::ranges::find(list, word) != list.end();
 }
 
-inline std::string text_of(const Json& json, const char* member) { return json.at(member).get<std::string>(); }
+inline std::string text_of(const nlohmann::json& json, const char* member) {
+  return json.at(member).get<std::string>();
+}
 
 struct ReportedVerdict {
   std::string op, type, word, because, id;
   std::string case_class;
-  Json level;
-  const Json* json = nullptr;
+  nlohmann::json level;
+  const nlohmann::json* json = nullptr;
   bool counts_special = false;  // the report says so
 
   bool is_near_miss() const { return case_class.starts_with("invalid"); }
@@ -35,15 +35,15 @@ struct ReportedVerdict {
   bool counts_apart(const std::string& state) const { return is_special() && !counts_special && state != "error"; }
   bool is_judged() const { return word == "pass" || word == "contested" || word == "below" || word == "fail"; }
   // Returns a member of the JSON; null where the verdict has none, which is empty as a list and as an object.
-  const Json& member(const char* name) const {
-    static const Json none;
+  const nlohmann::json& member(const char* name) const {
+    static const nlohmann::json none;
     const auto found = json->find(name);
     return found == json->end() ? none : *found;
   }
   // Returns its word, then for each session that it ended what that counts as.
   std::vector<std::string> counted() const {
     std::vector<std::string> all{word};
-    for (const Json& mark : member("marks")) {
+    for (const nlohmann::json& mark : member("marks")) {
       if (mark.at("mark") != "session" || !mark.at("breaches").get<bool>()) continue;
       const bool has_ended =
           is_among(std::array{"crashed", "timed out", "out of memory", "garbled"}, text_of(mark, "by"));
@@ -54,28 +54,28 @@ struct ReportedVerdict {
 };
 
 // Reads the verdicts of a report that fits its schema, and outlives them.
-std::vector<ReportedVerdict> verdicts_of(const Json& report);
+std::vector<ReportedVerdict> verdicts_of(const nlohmann::json& report);
 
 // Groups verdicts by operator version, in the order of their names and numbers, as reports have them.
 std::vector<std::pair<std::string, std::vector<const ReportedVerdict*>>> by_operator(
-    const Json& report, const std::vector<ReportedVerdict>& verdicts);
+    const nlohmann::json& report, const std::vector<ReportedVerdict>& verdicts);
 
-bool is_strict(const Json& report);
+bool is_strict(const nlohmann::json& report);
 bool breaks(const std::string& word, bool strict);
 
 // Tells whether a breach of this word is expected by the ledger or known by the baseline, as a mark says.
 bool is_excused(const ReportedVerdict& verdict, const std::string& word);
 
 // Returns the marks made by running variants, not by agreement.
-std::vector<Json> own_marks(const ReportedVerdict& verdict);
+std::vector<nlohmann::json> own_marks(const ReportedVerdict& verdict);
 
 // Returns the functions that were run over every input; none where that was not asked for.
-Json functions_of(const Json& report);
+nlohmann::json functions_of(const nlohmann::json& report);
 // Tells whether one of them breaks the standard.
-bool breaks(const Json& function);
+bool breaks(const nlohmann::json& function);
 
 // Returns what an operator version conforms except for, as the report has it: `wrong_exception` holds it against the
 // verdicts.
-Json exceptions_in(const Json& report, const std::string& op);
+nlohmann::json exceptions_in(const nlohmann::json& report, const std::string& op);
 
 }  // namespace assay::reports

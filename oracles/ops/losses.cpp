@@ -41,10 +41,8 @@ class LossAnswer final : public TreeAnswer {
     const auto add = [&](Int at) {
       all.push_back({{hexadecimal(x_.at(at))}, place(call_.definition().inputs[0].name, x_.shape(), at)});
     };
-    if (output_ > 0)
-      add(index);
-    else
-      for (const Int sample : counted(index)) add(place_of(sample));
+    if (output_ > 0) add(index);
+    for (const Int sample : output_ > 0 ? std::vector<Int>() : counted(index)) add(place_of(sample));
     return all;
   }
 

@@ -89,9 +89,10 @@ class QLinearConvAnswer final : public Answer {
         },
         [](Int) {});
     if (b_) all.push_back({{std::to_string(whole(of_map(*b_, y.m)))}, "B"});
-    all.push_back({{hexadecimal(x_scale_.at(0)), hexadecimal(of_map(w_scale_, y.m)), hexadecimal(y_scale_.at(0))},
-                   "x_scale w_scale y_scale"});
-    all.push_back({{std::to_string(whole(y_zero_.at(0)))}, "y_zero_point"});
+    all.insert(all.end(),
+               {{{hexadecimal(x_scale_.at(0)), hexadecimal(of_map(w_scale_, y.m)), hexadecimal(y_scale_.at(0))},
+                 "x_scale w_scale y_scale"},
+                {{std::to_string(whole(y_zero_.at(0)))}, "y_zero_point"}});
     return all;
   }
 
