@@ -163,6 +163,15 @@ T multiplied(T x, std::uint64_t times) {
   return static_cast<T>(power);
 }
 
+// Returns x without its sign; the least integer stays as it is.
+template <Number T>
+T magnitude(T x) {
+  if constexpr (std::is_integral_v<T>)
+    return x < 0 ? static_cast<T>(0U - static_cast<std::make_unsigned_t<T>>(x)) : x;
+  else
+    return x < T(0) ? T(T(0) - x) : x;
+}
+
 template <Number T, Number E>
 T powered(T x, E y) {
   if constexpr (!std::is_integral_v<T>)
@@ -329,7 +338,7 @@ std::vector<Bug> operand_bugs(const std::string& op) {
             bug("ignores-upper-bound", "max is not read", clipping(Clipping::ruled, true, false))};
   if (op == "Pow")
     return {bug("takes-magnitude", "the base without its sign",
-                powering([]<class T>(T x, auto y) { return powered(x < T(0) ? T(T(0) - x) : x, y); })),
+                powering([]<class T>(T x, auto y) { return powered(magnitude(x), y); })),
             bug("multiplies", "x y",
                 powering([]<class T>(T x, auto y) { return T(static_cast<double>(x) * static_cast<double>(y)); }))};
   if (op == "BitCast") {
