@@ -153,7 +153,7 @@ class ChosenAnswer : public RandomAnswer {
     if (const std::optional<Int> certain = only_choice(index)) return exactly(scalar(*certain), dtype());
     if (!got()) return unscored("which number comes is random");
     const Scalar x = scalar(*got(), index);
-    const bool is_whole = x.is_finite() && (!is_float(dtype()) || ratio(scalar(x.as_integer())) == ratio(x));
+    const bool is_whole = x.is_finite() && x.exponent >= 0 && x.exponent < 63;  // significands are odd
     if (is_whole && may_be(index, x.as_integer())) return exactly(scalar(x.as_integer()), dtype());
     return exactly(scalar(other_choice(index)), dtype());
   }

@@ -432,20 +432,20 @@ bool differ(const Kernel& kernel, const Body& body) {
 
 TEST_CASE("Function bodies: where nothing rounds, a kernel gives the bits of its body and no planted bug does",
           "[function-bodies]") {
-  std::size_t told = 0;
+  std::size_t told = 0, number = 0;
   for (const Body& body : bodies()) {
     const Definition& definition = *body.definition;
     if (!body.missing.empty() || oracles::oracle_of(definition.version).rounds) continue;
     INFO(text(definition.version));
     CHECK_FALSE(differ(definition.kernel, body));
     for (const Mutant& bug : mutants()) {
-      if (bug.op != definition.version.name || bug.severity != Severity::semantic) continue;
+      if (bug.op != definition.version.name || bug.severity != Severity::semantic || number++ % one_in() != 0) continue;
       INFO(bug.id);
       CHECK(differ(*mutant(bug.id, definition.version), body));
       ++told;
     }
   }
-  CHECK(told >= 60);
+  CHECK(told >= 60 / one_in());
 }
 
 }  // namespace

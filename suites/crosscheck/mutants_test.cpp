@@ -41,11 +41,12 @@ struct Kill {
   std::string because, line;
 };
 
-// Returns the planted bugs that `admits` admits, by operator.
+// Returns the planted bugs that `admits` admits, by operator; under the sanitizers one in so many.
 std::map<std::string, std::vector<const Mutant*>> by_operator(const std::function<bool(const Mutant&)>& admits) {
   std::map<std::string, std::vector<const Mutant*>> bugs;
+  std::size_t number = 0;
   for (const Mutant& m : mutants())
-    if (admits(m)) bugs[m.op].push_back(&m);
+    if (admits(m) && number++ % one_in() == 0) bugs[m.op].push_back(&m);
   return bugs;
 }
 
@@ -83,6 +84,7 @@ TEST_CASE("Every planted bug is found within 2,000 generated cases and the pinne
     });
   std::cout << "planted bug                              expected   found      by       case  changed\n";
   for (const Mutant& m : mutants()) {
+    if (one_in() > 1 && !kills.contains(m.id)) continue;
     const Kill& kill = kills[m.id];
     std::cout << std::left << std::setw(41) << m.id << std::setw(11) << name(m.expected) << std::setw(11)
               << name(kill.state) << std::setw(8) << kill.because << std::right << std::setw(5) << kill.cases
