@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The golden vectors of the suite come out byte for byte as pinned in suites/golden/suite.digest, and those of the
 // first operators as they were when there were no others.
-#include "reference/operator.h"
 #include "reference/sequence.h"
 #include "reference/testing/run_size.h"
 #include "suites/golden/golden_folder.h"
@@ -31,8 +30,7 @@ std::string hash_of_lines(const Suite& suite) {
 
 TEST_CASE("The golden vectors of the suite are those that are pinned, version by version", "[golden][seed]") {
   SuiteRequest request;
-  for (std::size_t i = 0; one_in() > 1 && i < operators().size(); i += one_in())
-    request.selection.operators.insert(text(operators()[i]->versions().back().version));
+  request.selection.operators = thinned_versions();
   const Suite suite = plan("suites", request);
   const Manifest manifest = manifest_of(suite);
   const std::string pinned = *file_contents("suites/golden/suite.digest", 1 << 20);
