@@ -20,7 +20,7 @@ std::string shortened(const Json& json) {
   return suites::printable(json.dump(-1, ' ', false, Json::error_handler_t::replace), 80);
 }
 
-// What is wrong with one exception, of these verdicts of its operator version; empty where nothing is.
+// Tells what is wrong with one exception, of these verdicts of its operator version; empty where nothing is.
 std::string wrong_exception(const Json& exception, const std::vector<const ReportedVerdict*>& verdicts) {
   std::vector<suites::Predicate> when;
   for (const Json& each : exception.at("when")) {

@@ -35,13 +35,13 @@ void add(Json& counts, const std::string& word, int more = 1) {
   counts[word] = counts[word].get<std::int64_t>() + more;
 }
 
-// The rows of a table, in the order of their keys.
+// Returns the rows of a table, in the order of their keys.
 template <class Key>
 Json values_of(const std::map<Key, Json>& rows) {
   return transformed<Json>(rows, [](const auto& row) { return row.second; });
 }
 
-// Of two levels, each null or a word, the one that claims less.
+// Returns the level that claims less, of two that are each null or a word.
 Json weaker(const Json& a, const Json& b) {
   if (a.is_null() || b.is_null()) return a.is_null() ? b : a;
   const auto rank = [](const Json& level) { return std::ranges::find(levels, level.get<std::string>()); };
@@ -67,7 +67,7 @@ std::string worse(const std::string& a, const std::string& b) {
   return "not certified";
 }
 
-// The power of two a measure lies at or above, within the bins a report has.
+// Returns the power of two a measure lies at or above, within the bins a report has.
 int bin_of(const Json& measure) {
   constexpr int first = -24, last = 40;
   if (measure.is_null()) return last;  // no JSON number: infinite
@@ -120,7 +120,7 @@ Json errors_of(const std::vector<const ReportedVerdict*>& verdicts) {
 
 Json no_standing() { return {{"certified", "not certified"}, {"legal", 0}, {"judged", 0}, {"level", nullptr}}; }
 
-// What one verdict does to what is certified.
+// Adds what one verdict does to what is certified.
 void stand(Json& standing, const ReportedVerdict& verdict, bool strict) {
   const bool breach = breaks(verdict.word, strict) && !is_excused(verdict, verdict.word);
   std::string said = "not certified";
@@ -138,7 +138,7 @@ void stand(Json& standing, const ReportedVerdict& verdict, bool strict) {
   standing["certified"] = worse(text_of(standing, "certified"), said);
 }
 
-// What the report says of one operator version.
+// Returns what the report says of one operator version.
 Json report_row(const std::string& op, const std::vector<const ReportedVerdict*>& verdicts, bool strict) {
   Json row = no_standing();
   row.update({{"op", op},
@@ -164,14 +164,14 @@ Json report_row(const std::string& op, const std::vector<const ReportedVerdict*>
   return row;
 }
 
-// The level that all outputs meet.
+// Returns the level that all outputs meet.
 const char* level_over(const Json& function) {
   const Json& counts = function.at("counts");
   const bool is_faithful = counts.at("within the bound") == 0 && counts.at("below") == 0 && counts.at("fail") == 0;
   return !is_faithful ? "L2" : counts.at("faithful") != 0 ? "L1" : "L0";
 }
 
-// What is known of every input, added to what the report says of an operator version.
+// Adds what is known of every input to what the report says of an operator version.
 void add_every_input(const Json& report, Json& row) {
   for (const Json& function : functions_of(report)) {
     if (function.at("op") != row.at("op") || function.at("unsupported")) continue;
@@ -184,7 +184,7 @@ void add_every_input(const Json& report, Json& row) {
   }
 }
 
-// The same of what a certificate says of a type.
+// Adds the same to what a certificate says of a type.
 void add_every_input(const Json& report, const std::string& op, Json& row) {
   for (const Json& function : functions_of(report)) {
     if (function.at("op") != op || function.at("type") != row.at("type") || function.at("inputs") == 0) continue;
@@ -276,7 +276,7 @@ Json marks_of(const std::vector<ReportedVerdict>& verdicts) {
   return counts;
 }
 
-// The breaches of the deciding cases that are excused, or that are not.
+// Returns the breaches of the deciding cases that are excused, or that are not.
 Json breaches_of(const std::vector<const ReportedVerdict*>& verdicts, bool strict, bool excused) {
   std::map<std::pair<std::string, std::string>, Json> groups;
   const auto tell = [&](const ReportedVerdict& verdict, const std::string& word, const std::string& because) {
@@ -342,7 +342,7 @@ Json type_row(const std::string& type, const std::vector<const ReportedVerdict*>
   return row;
 }
 
-// Types in the order reports and certificates list them: that of the enumeration.
+// Lists types in the order reports and certificates list them: that of the enumeration.
 std::vector<std::string> types_among(const std::vector<const ReportedVerdict*>& verdicts) {
   std::set<DType> types;
   for (const ReportedVerdict* verdict : verdicts)

@@ -15,8 +15,8 @@ using Json = nlohmann::json;
 
 constexpr std::array agreed_marks{"xfail", "xpass", "known"};
 
-// The type of the operator's first input as the line states it: " X=f16[1,2,3]~small:1"; of an operator without inputs,
-// that of its output, which attributes give.
+// Returns the type of the operator's first input as the line states it: " X=f16[1,2,3]~small:1"; of an operator without
+// inputs, that of its output, which attributes give.
 std::string type_in(const std::string& line, const std::string& op) {
   const std::size_t colon = op.find(':');
   const std::string name = colon == op.npos ? op : op.substr(colon + 1);

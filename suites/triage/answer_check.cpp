@@ -29,7 +29,7 @@ struct Unwritable {
 
 // -- parts of an output
 
-// Some of its elements, side by side.
+// Takes some elements of a tensor, side by side.
 Tensor picked(const Tensor& tensor, const std::vector<Int>& picks) {
   Tensor out({tensor.dtype(), {std::ssize(picks)}});
   for_type(tensor.dtype(), [&]<class T>() {
@@ -57,7 +57,7 @@ Admitted picked(const Admitted& answer, const std::vector<Int>& picks) {
   return out;
 }
 
-// The first elements that each answer of the same type and shape does not admit.
+// Finds the first elements that each answer of the same type and shape does not admit.
 std::vector<Int> wrong_elements(const Tensor& got, const std::vector<Admitted>& answers) {
   std::set<Int> all;
   for (const Admitted& answer : answers) {
@@ -99,7 +99,7 @@ bool admits_the_same(const Admitted& a, const Admitted& b) {
          a.or_nonfinite == b.or_nonfinite;
 }
 
-// A reading that changes one of them is as right for both, but none has two shapes.
+// Stacks each answer of one with each of the other: a reading may change one of them alone, but none has two shapes.
 std::vector<Admitted> stacked(const std::vector<Admitted>& first, const std::vector<Admitted>& second) {
   std::vector<Admitted> out;
   for (const Admitted& a : first)
@@ -117,7 +117,7 @@ std::vector<Admitted> stacked(const std::vector<Admitted>& first, const std::vec
 // Writes a tensor that is short, or was made short.
 std::string shown(const Tensor& tensor) { return numpy_text(tensor, std::size_t{1} << 20).value(); }
 
-// Each element of a list stands for one that is admitted besides the interval.
+// Writes as flags which elements are admitted besides the interval.
 std::string mask_text(const Tensor& like, const std::vector<Int>& elements) {
   if (elements.empty()) return "False";
   if (std::ssize(elements) == like.elements()) return "True";
@@ -132,19 +132,19 @@ bool has_nan(const Tensor& tensor) {
   return false;
 }
 
-// Nothing may be claimed of any value.
+// Tells whether nothing may be claimed of any value.
 bool are_unscored(const std::vector<Admitted>& answers) {
   return std::ranges::all_of(
       answers, [](const Admitted& each) { return each.unscored > 0 && each.unscored == each.output.elements(); });
 }
 
-// Nothing but the right values themselves.
+// Tells whether nothing is admitted but the right values themselves.
 bool is_exact(const Admitted& answer) {
   return answer.lower == answer.upper && answer.output == answer.lower && answer.or_zero.empty() &&
          answer.or_nan.empty() && answer.or_nonfinite.empty();
 }
 
-// As Python writes it in the middle of an expression.
+// Writes a type as Python has it in the middle of an expression.
 std::string type_text(const TensorType& type) {
   return "np.dtype(" + std::string(numpy_name(type.dtype)) + "), " + python_shape(type.shape);
 }
@@ -223,7 +223,7 @@ class CheckWriter {
     return {text, std::to_chars(text, text + sizeof text, value).ptr};
   }
 
-  // How long they are where they are written out.
+  // Returns how long they are where they are written out.
   static std::size_t letters_of(const std::vector<Admitted>& answers) {
     std::size_t letters = 0;
     for (const Admitted& each : answers)
@@ -245,7 +245,7 @@ class CheckWriter {
     return "[" + joined(types, ", ", [](const TensorType& each) { return "(" + type_text(each) + ")"; }) + "]";
   }
 
-  // What the output may be, where its values are not told.
+  // Writes what the output may be, where its values are not told.
   void write_types(const std::vector<TensorType>& admitted) {
     check_.shown = "got.dtype, got.shape";
     if (provenance_.description.answers_shapes) return write_inferred(admitted);
@@ -283,8 +283,7 @@ class CheckWriter {
     return flat_index(shape, index);
   }
 
-  // Of an output that is too large to be worked out, and where what is right is no interval: the element that the
-  // verdict names.
+  // Checks the element that the verdict names, where the output is too large to be worked out or no interval is right.
   void write_named(const Tensor* got) {
     if (is_of_types()) return write_types({right_type(c_, set_, output_)});
     if (!verdict_.evidence) throw Unwritable{"its answer is wrong in a way that no script shows"};
@@ -308,7 +307,8 @@ class CheckWriter {
     shape_ = python_shape(type.shape);
   }
 
-  // Where not all that is right can be told: the defect stands for as long as these elements are as they were.
+  // Compares with what is wrong, where not all that is right can be told: the defect stands for as long as these
+  // elements are as they were.
   void write_wrong(const TensorType& type, const std::vector<Int>& wrong, const std::string& values, bool has_nans,
                    const std::string& wanted) {
     pick(type, wrong);
@@ -386,7 +386,7 @@ class CheckWriter {
            (may_be_nan ? " | np.isnan(" + end + ") & np.isnan(" + name + ")" : "");
   }
 
-  // What an element may be besides: a clause of the test, and a column where it does not hold for all of them.
+  // Adds what an element may be besides: a clause of the test, and a column where it does not hold for all of them.
   std::string exceptions_of(std::string test, const std::string& name, std::vector<Column>& columns) const {
     for (const auto& [mask, elements, opens, closes] :
          {std::tuple("or_zero", &Admitted::or_zero, "(", " == 0)"),

@@ -38,7 +38,7 @@ bool needs_ml_dtypes(const Case& c) {
          });
 }
 
-// The graph inputs that are no initializers, by name, in their order.
+// Returns the graph inputs that are no initializers, by name, in their order.
 std::vector<std::pair<std::string, Tensor>> graph_input_tensors(const Case& c, int set) {
   std::vector<std::pair<std::string, Tensor>> out;
   const Operands data = operands(c, set);
@@ -49,7 +49,7 @@ std::vector<std::pair<std::string, Tensor>> graph_input_tensors(const Case& c, i
   return out;
 }
 
-// The model as its text has it, its only node in the line of the graph where that is short enough.
+// Writes the model as its text has it, its only node in the line of the graph where that is short enough.
 std::string compact(const std::string& text) {
   const std::string opens = "{\n  ", closes = "\n}\n";
   const std::size_t open = text.rfind(opens);
@@ -91,21 +91,21 @@ class Writer {
   bool dies() const { return verdict_.state == State::error; }
   bool hangs() const { return verdict_.because == "timed out"; }
   bool eats_memory() const { return verdict_.because == "out of memory"; }
-  // It takes the process with it, which another one has to tell of.
+  // Tells whether it takes the process with it, which another one has to tell of.
   bool ends_process() const { return dies() && !hangs(); }
   std::string code_of_life() const { return ends_process() ? lived : "0"; }
 
   bool is_of_types() const { return verdict_.because == "shape" || verdict_.because == "type"; }
 
-  // Whether a wrong answer is known, but not of which data set it is.
+  // Tells whether a wrong answer is known, but not of which data set it is.
   bool tells_neither() const {
     const bool is_wrong = verdict_.state == State::fail || verdict_.state == State::below;
     return is_wrong && !is_of_types() && c_.is_legal() && !verdict_.evidence &&
            !provenance_.description.answers_shapes && !output_of(outcome_, 0, output_);
   }
 
-  // Whether the defect may need the runs that assay made of the other data set: what came before it, or after it, which
-  // then overwrote the answer; a crash and a refusal do not say where they came.
+  // Tells whether the defect may need the runs that assay made of the other data set: what came before it, or after it,
+  // which then overwrote the answer; a crash and a refusal do not say where they came.
   bool needs_both() const {
     if (provenance_.description.answers_shapes) return false;
     if (is_stacked_ || !before_.empty() || dies() || verdict_.state == State::refused || set_ > 0) return true;
@@ -214,7 +214,7 @@ class Writer {
     return (runs_both_ ? others : "[" + outputs + "]") + " = ";
   }
 
-  // A legal model has a right answer.
+  // Checks a legal model, which has a right answer.
   void write_checked(const std::string& run, const AnswerCheck& check) {
     const bool may_refuse = verdict_.state == State::refused;
     const std::string indent = may_refuse ? "    " : "";
@@ -232,7 +232,7 @@ class Writer {
     add("raise SystemExit(" + code_of_life() + " if " + check.right + " else 1)");
   }
 
-  // A model that breaks a constraint may be turned away or run, as long as the process lives.
+  // Runs a model that breaks a constraint: it may be turned away or not, as long as the process lives.
   void write_turned_away(const std::string& run) {
     add("try:");
     add(lines_of_run_, "    ");
@@ -307,7 +307,7 @@ class Writer {
     return tidy(out);
   }
 
-  // What was dropped leaves blank lines behind: never more than two.
+  // Joins lines with never more than two blank ones, which what was dropped left behind.
   static std::string tidy(const Lines& lines) {
     std::string all;
     int blank = 0;
