@@ -295,10 +295,10 @@ std::string shown(const EngineCase& q) {
 }
 
 template <class Request>
-void hold_to_the_naive_loop(Request&& draw, int count) {
-  if (is_full_run()) count *= 10;
+void hold_to_the_naive_loop(Request&& draw, std::size_t few) {
+  const std::size_t count = thinned(is_full_run() ? 10 * few : few);
   Dice seeds(Catch::rngSeed());
-  for (int i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const auto seed = static_cast<std::uint64_t>(seeds.between(0, std::numeric_limits<Int>::max()));
     Dice dice(seed);
     const EngineCase engine_case = draw(dice, dice.one_in(5));
