@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contradictions within a report: findings, exceptions, functions and a ledger that its own verdicts do not bear out.
-// As recount.h, it shares no line with what wrote the report.
+// Nothing here is shared with what wrote the report, as in recount.h.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -167,7 +167,7 @@ struct Teller {
       default: break;
     }
     if (v.because == "count") return "gives for " + op + " " + v.detail;
-    if (v.because == "shape" || v.because == "type") return "gives for " + op + " an output of " + v.detail;
+    if (is_about_type(v)) return "gives for " + op + " an output of " + v.detail;
     return "gives a wrong value for " + op + (v.detail.empty() ? "" : " (" + v.detail + ")");
   }
 

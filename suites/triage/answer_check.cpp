@@ -112,6 +112,7 @@ std::vector<Admitted> stacked(const std::vector<Admitted>& first, const std::vec
   if (out.empty()) throw Unwritable{"either data set may show it, and their outputs differ in shape"};
   return out;
 }
+
 // -- writing
 
 // Writes a tensor that is short, or was made short.
@@ -148,6 +149,7 @@ bool is_exact(const Admitted& answer) {
 std::string type_text(const TensorType& type) {
   return "np.dtype(" + std::string(numpy_name(type.dtype)) + "), " + python_shape(type.shape);
 }
+
 class CheckWriter {
  public:
   CheckWriter(const JudgedCase& judged, int set, std::size_t output, bool is_stacked)
@@ -160,8 +162,6 @@ class CheckWriter {
 
  private:
   void add(std::string line) { check_.lines.push_back(std::move(line)); }
-
-  bool is_of_types() const { return verdict_.because == "shape" || verdict_.because == "type"; }
 
   void write() {
     const bool is_value = verdict_.state == State::fail || verdict_.state == State::below;
@@ -197,7 +197,7 @@ class CheckWriter {
     pick(type, wrong);
     for (Admitted& each : answers_) each = picked(each, wrong);
     write_values("some");
-    // Of an answer that has another shape, as another reading gives it, the shape is what is told.
+    // Tells the shape alone of an answer that has another one, as another reading gives it.
     if (!others.empty()) check_.right = "(got.dtype, got.shape) in " + list_of(others) + " or " + check_.right;
   }
 
@@ -285,7 +285,7 @@ class CheckWriter {
 
   // Checks the element that the verdict names, where the output is too large to be worked out or no interval is right.
   void write_named(const Tensor* got) {
-    if (is_of_types()) return write_types({right_type(c_, set_, output_)});
+    if (is_about_type(verdict_)) return write_types({right_type(c_, set_, output_)});
     if (!verdict_.evidence) throw Unwritable{"its answer is wrong in a way that no script shows"};
     const oracles::Evidence& evidence = *verdict_.evidence;
     const TensorType type = got ? got->type() : right_type(c_, set_, output_);
@@ -367,7 +367,7 @@ class CheckWriter {
 
   // numpy compares flags by truth, and a byte that is neither 0 nor 1 is none; it has texts under two types.
   std::string viewed(const std::string& name) const {
-    const bool is_value = !is_of_types() && verdict_.because != "count";
+    const bool is_value = !is_about_type(verdict_) && verdict_.because != "count";
     return name + (answers_[0].output.dtype() == DType::boolean && is_value ? ".view(np.uint8)" : "");
   }
 

@@ -95,12 +95,10 @@ class Writer {
   bool ends_process() const { return dies() && !hangs(); }
   std::string code_of_life() const { return ends_process() ? lived : "0"; }
 
-  bool is_of_types() const { return verdict_.because == "shape" || verdict_.because == "type"; }
-
   // Tells whether a wrong answer is known, but not of which data set it is.
   bool tells_neither() const {
     const bool is_wrong = verdict_.state == State::fail || verdict_.state == State::below;
-    return is_wrong && !is_of_types() && c_.is_legal() && !verdict_.evidence &&
+    return is_wrong && !is_about_type(verdict_) && c_.is_legal() && !verdict_.evidence &&
            !provenance_.description.answers_shapes && !output_of(outcome_, 0, output_);
   }
 

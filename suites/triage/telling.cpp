@@ -21,6 +21,8 @@ oracles::Level level_of(const Verdict& verdict, const RunOptions& run_options) {
 
 }  // namespace
 
+bool is_about_type(const Verdict& verdict) { return verdict.because == "shape" || verdict.because == "type"; }
+
 bool has_large_outputs(const Case& c) {
   const auto shape = oracles::oracle_of(c.version).shape(c.call(), {});
   return !shape || volume(*shape) > most_outputs;
@@ -65,7 +67,7 @@ std::size_t telling_output(const Case& c, const Verdict& verdict, const Outcome*
       const Tensor* got = output_of(outcome, set, output);
       if (got && got->type() != right_type(c, set, output)) return output;
     }
-  // Where the outputs were not kept the verdict has its name: "Indices: shape …".
+  // Reads its name from the verdict where the outputs were not kept: "Indices: shape …".
   for (std::size_t output = 0; output < outputs; ++output)
     if (verdict.detail.starts_with(names[output] + ": ")) return output;
   return 0;

@@ -18,6 +18,9 @@ struct JudgedCase {
   const Provenance& provenance;
 };
 
+// Tells whether what is wrong is the shape or the type of an output, whatever is in it.
+bool is_about_type(const oracles::Verdict& verdict);
+
 // Finds the data set that shows a wrong answer, the first whose output is not admitted, and the output: of those asked
 // for, the one that offends.
 int telling_set(const JudgedCase& judged);
