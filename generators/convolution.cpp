@@ -66,7 +66,8 @@ void make_groups_uneven(Case& c) {
   const Int group = between(2, 3), depth = std::max<Int>(1, std::min<Int>(2, shape_of(c, "W")[1]));
   shape_of(c, "X")[1] = group * depth;
   shape_of(c, "W")[1] = depth;
-  shape_of(c, "W")[0] = group * between(0, 1) + between(1, group - 1);
+  const Int whole = group * between(0, 1);
+  shape_of(c, "W")[0] = whole + between(1, group - 1);
   c.node.attribute("group", Attribute(group));
   if (c.sources.contains("B")) shape_of(c, "B") = {shape_of(c, "W")[0]};
 }

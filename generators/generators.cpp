@@ -130,7 +130,8 @@ std::vector<Mutation> made_damages(const Operator& op) {
   const auto has_mode = [&](const AttributeSpec& spec) { return is_mode(newest, spec); };
   if (std::ranges::any_of(newest.attributes, has_mode)) damages.push_back({"another mode", takes_no_mode});
   if (newest.constraint("width")) damages.push_back({"another width", names_another_width});
-  if (newest.constraint("scalar")) damages.push_back({"a list for a scalar", takes_a_list_for_a_scalar});
+  if (newest.constraint("scalar") || newest.constraint("scalars"))
+    damages.push_back({"a list for a scalar", takes_a_list_for_a_scalar});
   if (newest.shaping == Shaping::one && newest.inputs.size() > 1)
     damages.push_back({"an input left out", loses_a_required_input});
   return damages;

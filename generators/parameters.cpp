@@ -86,6 +86,8 @@ OperatorGenerator placing_generator(Case (*draw)(const Definition&, DType, std::
   return all;
 }
 
+void insert_axis(Shape& shape, Int extent) { shape.insert(shape.begin() + between(0, std::ssize(shape)), extent); }
+
 Case moving(const Definition& definition, DType type, const Shape& shape) {
   Case c = blank(definition);
   const std::string& first = definition.inputs.front().name;
@@ -209,7 +211,8 @@ std::vector<Mutation> parameter_damages() {
              });
              if (all.empty() || c.definition().inputs.empty()) return false;
              const Int rank = c.call().rank(c.definition().inputs.front().name);
-             c.node.attribute(pick(all).name, Attribute(pick<Int>({rank, -rank - 1, 0, 0, -1, 1001})));
+             const Int number = pick<Int>({rank, -rank - 1, 0, 0, -1, 1001});
+             c.node.attribute(pick(all).name, Attribute(number));
              return true;
            }},
           // Empties an axis: what stands at 0 of a list may be copied from there, and what is open is then any number.

@@ -19,6 +19,8 @@ std::pair<Int, Int> axes(const Definition&) {
 
 // A case whose first input has that shape, filled so that a wrong place shows.
 Case moving(const Definition& definition, DType type, const Shape& shape);
+// Inserts an axis of that extent anywhere.
+void insert_axis(Shape& shape, Int extent);
 // Axes of a tensor of that rank, each counted from either end where `from_end`, in any order.
 Ints any_order(Ints axes, Int rank, bool from_end = true);
 std::vector<Mutation> shape_damages();

@@ -30,7 +30,8 @@ Axis draw_kernel(const AxisLimits& limits, Int stride_limit = 3) {
 
 // Floor mode: room for up to `out` windows and a rest that no window uses.
 Axis with_windows(Axis axis, const AxisLimits& limits) {
-  return with_room(axis, (between(1, limits.out) - 1) * axis.stride + between(0, axis.stride - 1));
+  const Int windows = (between(1, limits.out) - 1) * axis.stride;
+  return with_room(axis, windows + between(0, axis.stride - 1));
 }
 
 Axis plain(const AxisLimits& limits) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft NhwcConv 1 as onnxruntime registers it: the attributes and inputs of Conv, X and Y with the channels
+// The operators of com.microsoft as onnxruntime registers them.
+//
+// NhwcConv 1: the attributes and inputs of Conv, X and Y with the channels
 // last. Its inference moves X to N x C x I…, runs ONNX's rule for convolutions and moves the result back; W is taken as
 // M x C/group x k… there, although kernels execute M x k… x C/group. Without kernel_shape the extents it infers for
 // those are wrong (A24).
@@ -92,12 +94,11 @@ void infer_nhwc_conv(InferenceContext& context) {
   }
 }
 
+OpSchema contrib(const char* name) { return OpSchema().SetName(name).SetDomain("com.microsoft").SinceVersion(1); }
+
 OpSchema nhwc_conv() {
   constexpr bool optional = false;
-  return OpSchema()
-      .SetName("NhwcConv")
-      .SetDomain("com.microsoft")
-      .SinceVersion(1)
+  return contrib("NhwcConv")
       .Attr("auto_pad", "", AttributeProto::STRING, std::string("NOTSET"))
       .Attr("kernel_shape", "", AttributeProto::INTS, optional)
       .Attr("dilations", "", AttributeProto::INTS, optional)
@@ -112,12 +113,206 @@ OpSchema nhwc_conv() {
       .TypeAndShapeInferenceFunction(infer_nhwc_conv);
 }
 
+using Axes = onnx::TensorShapeProto;
+
+// An operand of a product as it is multiplied: its first axis moved before the last, its last two exchanged.
+Axes moved(const Axes& from, bool moves_first, bool exchanges_last) {
+  std::vector<Axes::Dimension> axes(from.dim().begin(), from.dim().end());
+  if (moves_first && axes.size() > 2) std::rotate(axes.begin(), axes.begin() + 1, axes.end() - 1);
+  if (exchanges_last && axes.size() > 1) std::iter_swap(axes.end() - 1, axes.end() - 2);
+  Axes to;
+  for (const Axes::Dimension& axis : axes) *to.add_dim() = axis;
+  return to;
+}
+
+Axes without_last_two(const Axes& from) {
+  Axes to;
+  for (int axis = 0; axis + 2 < from.dim_size(); ++axis) *to.add_dim() = from.dim(axis);
+  return to;
+}
+
+// Infers the shape of MatMul's product of two inputs; a vector is one row of the first or one column of the second.
+void infer_product(InferenceContext& context, std::size_t a, std::size_t b) {
+  if (!onnx::hasInputShape(context, a) || !onnx::hasInputShape(context, b)) return;
+  const auto says = [&](const char* flag) { return onnx::getAttribute(context, flag, 0) != 0; };
+  const Axes left = moved(onnx::getInputShape(context, a), says("transBatchA"), says("transA"));
+  const Axes right = moved(onnx::getInputShape(context, b), says("transBatchB"), says("transB"));
+  if (left.dim_size() == 0 || right.dim_size() == 0) fail_shape_inference("A scalar cannot be multiplied so");
+  const int left_end = left.dim_size() - 1, right_end = right.dim_size() - 1;
+  const Axes::Dimension &of_a = left.dim(left_end), &of_b = right.dim(std::max(0, right_end - 1));
+  if (of_a.has_dim_value() && of_b.has_dim_value() && of_a.dim_value() != of_b.dim_value())
+    fail_shape_inference("The columns of A are not as many as the rows of B");
+  Axes& y = *context.getOutputType(0)->mutable_tensor_type()->mutable_shape();
+  onnx::bidirectionalBroadcastShapeInference(without_last_two(left), without_last_two(right), y);
+  if (left_end > 0) *y.add_dim() = left.dim(left_end - 1);
+  if (right_end > 0) *y.add_dim() = right.dim(right_end);
+}
+
+// Of a type of its own, or of that of another input.
+auto product_in(std::size_t a, std::size_t b, int type) {
+  return [=](InferenceContext& context) {
+    context.getOutputType(0)->mutable_tensor_type()->set_elem_type(type);
+    infer_product(context, a, b);
+  };
+}
+auto product_as(std::size_t a, std::size_t b, std::size_t typed) {
+  return [=](InferenceContext& context) {
+    onnx::propagateElemTypeFromInputToOutput(context, typed, 0);
+    infer_product(context, a, b);
+  };
+}
+
+const std::vector<std::string> bytes{"tensor(int8)", "tensor(uint8)"}, single{"tensor(float)"};
+
+OpSchema matmul_integer16() {
+  return contrib("MatMulInteger16")
+      .Input(0, "A", "", "T1")
+      .Input(1, "B", "", "T2")
+      .Output(0, "Y", "", "T3")
+      .TypeConstraint("T1", {"tensor(int16)"}, "")
+      .TypeConstraint("T2", {"tensor(int16)"}, "")
+      .TypeConstraint("T3", {"tensor(int32)"}, "")
+      .TypeAndShapeInferenceFunction(product_in(0, 1, onnx::TensorProto::INT32));
+}
+
+OpSchema matmul_integer_to_float() {
+  return contrib("MatMulIntegerToFloat")
+      .Input(0, "A", "", "T1")
+      .Input(1, "B", "", "T2")
+      .Input(2, "a_scale", "", "T3")
+      .Input(3, "b_scale", "", "T3")
+      .Input(4, "a_zero_point", "", "T1", OpSchema::Optional)
+      .Input(5, "b_zero_point", "", "T2", OpSchema::Optional)
+      .Input(6, "bias", "", "T3", OpSchema::Optional)
+      .Output(0, "Y", "", "T3")
+      .TypeConstraint("T1", bytes, "")
+      .TypeConstraint("T2", bytes, "")
+      .TypeConstraint("T3", {"tensor(float16)", "tensor(float)"}, "")
+      .TypeAndShapeInferenceFunction(product_as(0, 1, 2));
+}
+
+OpSchema dynamic_quantize_matmul() {
+  return contrib("DynamicQuantizeMatMul")
+      .Input(0, "A", "", "T1")
+      .Input(1, "B", "", "T2")
+      .Input(2, "b_scale", "", "T1")
+      .Input(3, "b_zero_point", "", "T2", OpSchema::Optional)
+      .Input(4, "bias", "", "T1", OpSchema::Optional)
+      .Output(0, "Y", "", "T1")
+      .TypeConstraint("T1", single, "")
+      .TypeConstraint("T2", bytes, "")
+      .TypeAndShapeInferenceFunction(product_as(0, 1, 0));
+}
+
+OpSchema qgemm() {
+  return contrib("QGemm")
+      .Attr("alpha", "", AttributeProto::FLOAT, 1.0F)
+      .Attr("transA", "", AttributeProto::INT, static_cast<std::int64_t>(0))
+      .Attr("transB", "", AttributeProto::INT, static_cast<std::int64_t>(0))
+      .Input(0, "A", "", "TA")
+      .Input(1, "a_scale", "", "T")
+      .Input(2, "a_zero_point", "", "TA")
+      .Input(3, "B", "", "TB")
+      .Input(4, "b_scale", "", "T")
+      .Input(5, "b_zero_point", "", "TB")
+      .Input(6, "C", "", "TC", OpSchema::Optional)
+      .Input(7, "y_scale", "", "T", OpSchema::Optional)
+      .Input(8, "y_zero_point", "", "TYZ", OpSchema::Optional)
+      .Output(0, "Y", "", "TY")
+      .TypeConstraint("T", single, "")
+      .TypeConstraint("TA", bytes, "")
+      .TypeConstraint("TB", bytes, "")
+      .TypeConstraint("TC", {"tensor(int32)"}, "")
+      .TypeConstraint("TYZ", bytes, "")
+      .TypeConstraint("TY", {"tensor(float)", "tensor(int8)", "tensor(uint8)"}, "")
+      .TypeAndShapeInferenceFunction([](InferenceContext& context) {
+        const bool is_requantized = context.getNumInputs() > 8 && context.getInputType(8) != nullptr;
+        if (is_requantized)
+          onnx::propagateElemTypeFromInputToOutput(context, 8, 0);
+        else
+          context.getOutputType(0)->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+        infer_product(context, 0, 3);
+      });
+}
+
+OpSchema scaled_matmul(const char* name) {
+  return contrib(name)
+      .Attr("alpha", "", AttributeProto::FLOAT, 1.0F)
+      .Attr("transA", "", AttributeProto::INT, static_cast<std::int64_t>(0))
+      .Attr("transB", "", AttributeProto::INT, static_cast<std::int64_t>(0))
+      .Input(0, "A", "", "T")
+      .Input(1, "B", "", "T")
+      .Output(0, "Y", "", "T")
+      .TypeConstraint("T", {"tensor(bfloat16)", "tensor(float16)", "tensor(float)", "tensor(double)"}, "")
+      .TypeAndShapeInferenceFunction(product_as(0, 1, 0));
+}
+OpSchema fused_matmul() {
+  return scaled_matmul("FusedMatMul")
+      .Attr("transBatchA", "", AttributeProto::INT, static_cast<std::int64_t>(0))
+      .Attr("transBatchB", "", AttributeProto::INT, static_cast<std::int64_t>(0));
+}
+
+OpSchema matmul_nbits() {
+  constexpr bool required = true;
+  const std::vector<std::string> floats{"tensor(float)", "tensor(float16)", "tensor(bfloat16)"};
+  return contrib("MatMulNBits")
+      .Attr("K", "", AttributeProto::INT, required)
+      .Attr("N", "", AttributeProto::INT, required)
+      .Attr("block_size", "", AttributeProto::INT, required)
+      .Attr("bits", "", AttributeProto::INT, static_cast<std::int64_t>(4))
+      .Attr("accuracy_level", "", AttributeProto::INT, static_cast<std::int64_t>(0))
+      .Attr("weight_prepacked", "", AttributeProto::INT, static_cast<std::int64_t>(0))
+      .Input(0, "A", "", "T1")
+      .Input(1, "B", "", "T2")
+      .Input(2, "scales", "", "T1")
+      .Input(3, "zero_points", "", "T3", OpSchema::Optional)
+      .Input(4, "g_idx", "", "T4", OpSchema::Optional)
+      .Input(5, "bias", "", "T1", OpSchema::Optional)
+      .Output(0, "Y", "", "T1")
+      .TypeConstraint("T1", floats, "")
+      .TypeConstraint("T2", {"tensor(uint8)"}, "")
+      .TypeConstraint("T3", {"tensor(uint8)", "tensor(float16)", "tensor(float)", "tensor(bfloat16)"}, "")
+      .TypeConstraint("T4", {"tensor(int32)"}, "")
+      .TypeAndShapeInferenceFunction([](InferenceContext& context) {
+        onnx::propagateElemTypeFromInputToOutput(context, 0, 0);
+        if (!onnx::hasInputShape(context, 0)) return;
+        const Axes& a = onnx::getInputShape(context, 0);
+        if (a.dim_size() == 0) fail_shape_inference("A has no axis");
+        Axes& y = *context.getOutputType(0)->mutable_tensor_type()->mutable_shape();
+        for (int axis = 0; axis + 1 < a.dim_size(); ++axis) *y.add_dim() = a.dim(axis);
+        y.add_dim()->set_dim_value(onnx::getAttribute(context, "N", 0));
+      });
+}
+
+OpSchema of_two_quantized(const char* name) {
+  return contrib(name)
+      .Input(0, "A", "", "T")
+      .Input(1, "A_scale", "", "tensor(float)")
+      .Input(2, "A_zero_point", "", "T", OpSchema::Optional)
+      .Input(3, "B", "", "T")
+      .Input(4, "B_scale", "", "tensor(float)")
+      .Input(5, "B_zero_point", "", "T", OpSchema::Optional)
+      .Input(6, "C_scale", "", "tensor(float)")
+      .Input(7, "C_zero_point", "", "T", OpSchema::Optional)
+      .Output(0, "C", "", "T")
+      .TypeConstraint("T", bytes, "")
+      .TypeAndShapeInferenceFunction([](InferenceContext& context) {
+        onnx::propagateElemTypeFromInputToOutput(context, 0, 0);
+        if (onnx::hasInputShape(context, 0) && onnx::hasInputShape(context, 3))
+          onnx::bidirectionalBroadcastShapeInference(onnx::getInputShape(context, 0), onnx::getInputShape(context, 3),
+                                                     *context.getOutputType(0)->mutable_tensor_type()->mutable_shape());
+      });
+}
+
 }  // namespace
 
 void register_contrib_schemas() {
   static const bool registered = [] {
     onnx::OpSchemaRegistry::DomainToVersionRange::Instance().AddDomainToVersion("com.microsoft", 1, 1);
-    onnx::RegisterSchema(nhwc_conv());
+    for (const OpSchema& schema : {nhwc_conv(), matmul_integer16(), matmul_integer_to_float(),
+                                   dynamic_quantize_matmul(), qgemm(), fused_matmul(), scaled_matmul("TransposeMatMul"),
+                                   matmul_nbits(), of_two_quantized("QLinearAdd"), of_two_quantized("QLinearMul")})
+      onnx::RegisterSchema(schema);
     return true;
   }();
   (void)registered;

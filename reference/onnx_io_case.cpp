@@ -353,8 +353,8 @@ Operands initializers_of(const Case& c) {
 // An identifier of C90, as names have to be (onnx/docs/IR.md, "Names Within a Graph"), that is told apart by `number`.
 std::string other_name(Generator& generator, std::size_t number) {
   static constexpr const char* stems[] = {"input", "onnx__Conv_", "layer1_0_weight", "x_", "t", "_tensor", "val_", "Y"};
-  return stems[generator.below(std::size(stems))] + std::string("_") + std::to_string(generator.below(900)) + "_" +
-         std::to_string(number);
+  const std::string middle = std::to_string(generator.below(900)), stem = stems[generator.below(std::size(stems))];
+  return stem + "_" + middle + "_" + std::to_string(number);
 }
 
 // The names of one model: each is replaced by one other, wherever it stands.

@@ -11,12 +11,13 @@
 
 namespace assay {
 
-// Widens a quantized tensor, or a bias, to integers.
+// Widens a tensor of integers of at most 32 bits.
 inline std::vector<Int> integers(const Tensor& tensor) {
-  const auto widen = [](auto span) { return std::vector<Int>(span.begin(), span.end()); };
-  if (tensor.dtype() == DType::u8) return widen(tensor.as<std::uint8_t>());
-  if (tensor.dtype() == DType::i8) return widen(tensor.as<std::int8_t>());
-  return widen(tensor.as<std::int32_t>());
+  std::vector<Int> out;
+  for_number(tensor.dtype(), [&]<class T>() {
+    if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) out.assign(tensor.as<T>().begin(), tensor.as<T>().end());
+  });
+  return out;
 }
 
 // Returns the parameter of map m: its own, or the only one.

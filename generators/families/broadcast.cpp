@@ -89,6 +89,18 @@ void put_in_order(Node& node) {
   if (std::get<float>(least->second) > std::get<float>(most->second)) std::swap(least->second, most->second);
 }
 
+// Tells whether an input says of what another one consists, as the scale of QLinearAdd does.
+bool is_beside(const std::string& input) { return input.ends_with("_scale") || input.ends_with("_zero_point"); }
+
+// Draws a scale, of which several are powers of two as often as not, or a zero point.
+Recipe draw_beside(const std::string& input, DType type) {
+  if (input.ends_with("_zero_point"))
+    return {"hold", type == DType::u8 ? pick({"1", "127", "128", "255", "0"}) : pick({"1", "127", "-128", "-3", "0"})};
+  const bool is_of_output = input.starts_with("C");
+  return {"hold", is_of_output ? pick({"1", "2", "0.5", "0.3", "16", "100"})
+                               : pick({"0.5", "1", "0.25", "0.1", "0.01", "-0.5", "3"})};
+}
+
 // Writes `axis` and `broadcast` and returns the shape of B that they admit.
 Shape draw_limited(Node& node, const Shape& a) {
   if (chance(20)) {
@@ -147,7 +159,7 @@ Case draw_several(const Definition& definition, DType type, std::uint64_t stratu
     const DType of = shares ? type : pick(definition.types_of(input.type));
     const bool limited = definition.attribute("broadcast") != nullptr;
     const bool per_channel = definition.constraint("chan") != nullptr;
-    const bool is_scalar = !is_first && has_bounds;
+    const bool is_scalar = (!is_first && has_bounds) || is_beside(input.name);
     const bool is_whole = (is_first && has_bounds) || (definition.constraint("same") && !limited) ||
                           (is_first && (limited || per_channel || definition.constraint("uni")));
     Shape shape = is_whole      ? whole
@@ -156,9 +168,11 @@ Case draw_several(const Definition& definition, DType type, std::uint64_t stratu
                   : per_channel ? draw_slope(whole)
                                 : part_of(whole, part);
     c.node.input(input.name, {of, std::move(shape)});
-    const Recipe recipe = is_scalar ? draw_bound(of, input.name == "max") : draw_operand(of, is_first, shares);
+    const Recipe recipe = is_beside(input.name) ? draw_beside(input.name, of)
+                          : is_scalar           ? draw_bound(of, input.name == "max")
+                                                : draw_operand(of, is_first, shares);
     c.sources[input.name] = {recipe, !is_first && chance(25)};
-    part = count > 2 && chance(50) ? first_part : other_part;
+    part = count > 2 && !is_beside(definition.inputs[1].name) && chance(50) ? first_part : other_part;
   }
   for (const AttributeSpec& spec : definition.attributes)
     if (spec.name != "axis" && spec.name != "broadcast") draw_attribute(c.node, definition, spec);
@@ -187,6 +201,7 @@ int way_of(const Case& c) {
   const Shape whole = output_shape(c);
   bool is_whole = false, is_single = false, is_shorter = false, is_same = true;
   for (const std::string& input : inputs_of(c)) {
+    if (is_beside(input)) continue;
     const Shape& shape = shape_of(c, input);
     is_whole |= shape == whole;
     is_same &= shape == whole;
@@ -218,7 +233,9 @@ class BroadcastFamily final : public Elementwise {
   std::vector<Mutation> damages(const OperatorGenerator&) const override {
     return {{"an extent that does not fit",
              [](Case& c) {
-               Shape& shape = shape_of(c, inputs_of(c).back());
+               Names operands = inputs_of(c);
+               std::erase_if(operands, is_beside);
+               Shape& shape = shape_of(c, operands.back());
                if (shape.empty()) return false;
                pick(shape) += between(1, 2);
                return true;
@@ -266,7 +283,7 @@ class BroadcastFamily final : public Elementwise {
   Names cells(const Definition& definition) const override {
     const bool limited = definition.attribute("broadcast") || definition.constraint("chan");
     const std::size_t ways = definition.inputs.size() == 1                                         ? 1
-                             : definition.constraint("scalar")                                     ? 2
+                             : definition.constraint("single")                                     ? 2
                              : definition.constraint("same") && !definition.attribute("broadcast") ? 1
                              : limited                                                             ? 3
                              : definition.constraint("uni")                                        ? 4

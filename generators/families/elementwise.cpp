@@ -332,7 +332,8 @@ std::span<const ShrinkStep> Elementwise::fine_steps() const {
 bool Elementwise::vary(Case& c, Generator& draw, std::uint64_t which) const {
   const int axes = axis_count(c);
   if (which > 1 || axes == 0) return false;
-  c = resized(c, static_cast<int>(draw.below(static_cast<std::uint64_t>(axes))), 1 + static_cast<Int>(draw.below(40)));
+  const Int extent = 1 + static_cast<Int>(draw.below(40));
+  c = resized(c, static_cast<int>(draw.below(static_cast<std::uint64_t>(axes))), extent);
   return true;
 }
 

@@ -53,7 +53,7 @@ bool axis_out_of_range(Case& c) {
 bool another_rank(Case& c) {
   Shape& shape = shape_of(c);
   if (shape.empty() || chance(40))
-    shape.insert(shape.begin() + between(0, static_cast<Int>(shape.size())), between(1, 2));
+    insert_axis(shape, between(1, 2));
   else if (chance(50))
     shape.clear();
   else

@@ -10,12 +10,13 @@
 #include <span>
 
 namespace assay::generators {
-namespace {
 
-Int cost_of(const Case& c) {
+Int product_cost(const Case& c) {
   const std::optional<MatrixExtents> e = extents_of(c);
   return e ? volume(c.definition().requested_types(c.call()).front().shape) * e->a_depth : 0;
 }
+
+namespace {
 
 // Appends the case with other extents, and what follows from them.
 template <class F>
@@ -46,6 +47,9 @@ struct Trait {
   const char* name;
   const char* needs;  // an input
   bool (*holds)(const Case&, const MatrixExtents&);
+  bool is_of_rows = false;  // which operators of com.microsoft have one number for
+
+  bool applies(const Definition& to) const { return to.input(needs) && !(is_of_rows && !to.version.domain.empty()); }
 };
 
 const std::vector<Trait>& trait_rows() {
@@ -71,7 +75,8 @@ const std::vector<Trait>& trait_rows() {
       {"a zero point per row", "a_zero_point",
        [](const Case& c, const MatrixExtents&) {
          return is_given(c, "a_zero_point") && volume(generators::shape_of(c, "a_zero_point")) > 1;
-       }},
+       },
+       true},
       {"a zero point per column", "b_zero_point",
        [](const Case& c, const MatrixExtents&) {
          return is_given(c, "b_zero_point") && volume(generators::shape_of(c, "b_zero_point")) > 1;
@@ -79,7 +84,8 @@ const std::vector<Trait>& trait_rows() {
       {"zero points per matrix", "a_zero_point",
        [](const Case& c, const MatrixExtents&) {
          return is_given(c, "a_zero_point") && generators::shape_of(c, "a_zero_point").size() > 2;
-       }},
+       },
+       true},
   };
   return rows;
 }
@@ -133,7 +139,8 @@ Cases smaller_extent(const Case& c, int part) {
 class ProductFamily final : public Family {
  public:
   const OperatorGenerator* generator() const override {
-    static const OperatorGenerator all{.draw = draw_product, .strata = product_strata, .cost = cost_of, .damages = {}};
+    static const OperatorGenerator all{
+        .draw = draw_product, .strata = product_strata, .cost = product_cost, .damages = {}};
     return &all;
   }
   std::vector<Mutation> damages(const OperatorGenerator&) const override { return product_damages(); }
@@ -168,14 +175,14 @@ class ProductFamily final : public Family {
   Names cells(const Definition& definition) const override {
     Names names;
     for (const Trait& trait : trait_rows())
-      if (definition.input(trait.needs)) names.emplace_back(trait.name);
+      if (trait.applies(definition)) names.emplace_back(trait.name);
     return names;
   }
   Names traits(const Case& legal) const override {
     const MatrixExtents e = extents_of(legal).value();
     Names names;
     for (const Trait& trait : trait_rows())
-      if (legal.definition().input(trait.needs) && trait.holds(legal, e)) names.emplace_back(trait.name);
+      if (trait.applies(legal.definition()) && trait.holds(legal, e)) names.emplace_back(trait.name);
     return names;
   }
 

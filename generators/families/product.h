@@ -21,7 +21,7 @@ void write(Case& c, const MatrixExtents& before, const MatrixExtents& now);
 std::string a_of(const Case& c);
 std::string b_of(const Case& c);
 
-// Tells whether operands may be transposed and the product scaled, of matrices alone.
+// Tells whether operands may be transposed and something added to the product, of matrices alone.
 bool is_scaled(const Definition& definition);
 bool is_given(const Case& c, const std::string& input);
 
@@ -32,6 +32,21 @@ Shape draw_single();
 // Draws what is subtracted from 8-bit integers: ends, middle and odd numbers, or as many as there are.
 Recipe draw_zero_point(DType type, bool is_single);
 Recipe draw_bytes();
+
+// Draws the shape of what is broadcast to rows and columns: all of it one time in three.
+Shape draw_added(const MatrixExtents& extents);
+// Draws what a product is multiplied by.
+float draw_factor(DType type);
+
+// A case of both operands alone, and data for what is added to them.
+struct DrawnProduct {
+  Case c;
+  MatrixExtents extents;
+  Recipe added;
+};
+DrawnProduct draw_operands(const Definition& definition, DType type, std::uint64_t stratum);
+
+Int product_cost(const Case& c);  // in multiply-adds
 
 inline constexpr std::uint64_t product_strata = 143;  // every pair of ranks meets every empty axis
 Case draw_product(const Definition& definition, DType type, std::uint64_t stratum);

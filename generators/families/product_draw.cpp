@@ -18,11 +18,21 @@ bool is_flagged(const Case& c, const char* flag) {
   return stated != c.node.attributes.end() && std::get<Int>(stated->second) != 0;
 }
 
-// Returns the shape of a stack of matrices, its last two axes exchanged where it is transposed.
-Shape shape_of(Ints batch, Int rows, Int columns, bool is_transposed) {
+// Returns the shape of a stack of matrices that is operand A or B of a case: its last two axes are exchanged where it
+// is transposed, and the one before the last comes first where its batch is.
+Shape stack_of(const Case& c, const std::string& operand, Ints batch, Int rows, Int columns) {
+  const bool is_transposed = is_flagged(c, ("trans" + operand).c_str());
   batch.push_back(is_transposed ? columns : rows);
   batch.push_back(is_transposed ? rows : columns);
+  if (is_flagged(c, ("transBatch" + operand).c_str())) std::rotate(batch.begin(), batch.end() - 2, batch.end() - 1);
   return batch;
+}
+// The same backwards: the shape with its batch first, then its rows and columns.
+Shape straightened(const Case& c, const std::string& operand, Shape stack) {
+  if (stack.size() < 2) return stack;
+  if (is_flagged(c, ("transBatch" + operand).c_str())) std::rotate(stack.begin(), stack.begin() + 1, stack.end() - 1);
+  if (is_flagged(c, ("trans" + operand).c_str())) std::iter_swap(stack.end() - 1, stack.end() - 2);
+  return stack;
 }
 
 // Makes an extent that was that of the rows or columns what it is now.
@@ -58,18 +68,17 @@ void give_or_not(Case& c, const std::string& input, TensorType type, Recipe reci
 std::string a_of(const Case& c) { return c.definition().inputs.front().name; }
 std::string b_of(const Case& c) { return c.definition().input("b") ? "b" : "B"; }
 
-bool is_scaled(const Definition& definition) { return definition.attribute("transA") != nullptr; }
+bool is_scaled(const Definition& definition) { return definition.attribute("transA") && definition.input("C"); }
 bool is_given(const Case& c, const std::string& input) { return c.sources.contains(input); }
 
 std::optional<MatrixExtents> extents_of(const Case& c) {
   if (!is_given(c, a_of(c)) || !is_given(c, b_of(c))) return std::nullopt;
-  Shape a = generators::shape_of(c, a_of(c)), b = generators::shape_of(c, b_of(c));
+  Shape a = straightened(c, "A", generators::shape_of(c, a_of(c)));
+  Shape b = straightened(c, "B", generators::shape_of(c, b_of(c)));
   if (a.empty() || b.empty()) return std::nullopt;
   MatrixExtents e{.a_is_vector = a.size() == 1, .b_is_vector = b.size() == 1};
   if (e.a_is_vector) a.insert(a.begin(), 1);
   if (e.b_is_vector) b.push_back(1);
-  if (is_flagged(c, "transA")) std::swap(a[a.size() - 1], a[a.size() - 2]);
-  if (is_flagged(c, "transB")) std::swap(b[b.size() - 1], b[b.size() - 2]);
   e.rows = a[a.size() - 2];
   e.a_depth = a.back();
   e.b_depth = b[b.size() - 2];
@@ -81,12 +90,13 @@ std::optional<MatrixExtents> extents_of(const Case& c) {
 
 void write(Case& c, const MatrixExtents& before, const MatrixExtents& now) {
   Shape &a = generators::shape_of(c, a_of(c)), &b = generators::shape_of(c, b_of(c));
-  a = now.a_is_vector ? Shape{now.a_depth} : shape_of(now.a_batch, now.rows, now.a_depth, is_flagged(c, "transA"));
-  b = now.b_is_vector ? Shape{now.b_depth} : shape_of(now.b_batch, now.b_depth, now.columns, is_flagged(c, "transB"));
+  a = now.a_is_vector ? Shape{now.a_depth} : stack_of(c, "A", now.a_batch, now.rows, now.a_depth);
+  b = now.b_is_vector ? Shape{now.b_depth} : stack_of(c, "B", now.b_batch, now.b_depth, now.columns);
   if (is_given(c, "C")) {
     follow(generators::shape_of(c, "C"), 2, before.rows, now.rows);
     follow(generators::shape_of(c, "C"), 1, before.columns, now.columns);
   }
+  if (is_given(c, "bias")) follow(generators::shape_of(c, "bias"), 1, before.columns, now.columns);
   const auto lay_along = [&](const char* zeros, const Shape& matrices, std::size_t axis, Int was, Int is) {
     if (!is_given(c, zeros)) return;
     Shape& shape = generators::shape_of(c, zeros);
@@ -212,11 +222,14 @@ void draw_quantization(Case& c, const MatrixExtents& e) {
   beside("a", 1, e.rows);
   beside("b", 2, e.columns);
   const DType y = pick(definition.types_of(definition.input("y_zero_point")->type));
-  add("y_scale", {scale, draw_single()}, {"hold", pick({"1", "2", "64", "256", "0.3", "1000", "3.7", "16"})});
-  add("y_zero_point", {y, draw_single()}, zero(y, {}));
+  const Recipe y_scale{"hold", pick({"1", "2", "64", "256", "0.3", "1000", "3.7", "16"})};
+  add("y_scale", {scale, draw_single()}, y_scale);
+  const Recipe y_zero_point = zero(y, {});
+  add("y_zero_point", {y, draw_single()}, y_zero_point);
 }
 
-// Shapes that are broadcast to rows and columns: all of it one time in three.
+}  // namespace
+
 Shape draw_added(const MatrixExtents& e) {
   const auto [m, n] = std::pair(e.rows, e.columns);
   return pick(std::vector<Shape>{{m, n}, {m, n}, {m, n}, {1, n}, {n}, {m, 1}, {1, 1}, {1}, {}});
@@ -226,6 +239,8 @@ float draw_factor(DType type) {
   if (is_float(type)) return pick({1.0F, 1.0F, 0.0F, -1.0F, 0.5F, 3.0F, 0.3F, -0.0625F, 1.25F});
   return chance(8) ? 0.5F : pick({1.0F, 1.0F, 0.0F, -1.0F, 2.0F, 3.0F});
 }
+
+namespace {
 
 void draw_scaled(Case& c, const Definition& definition, DType type, const MatrixExtents& e, Recipe added) {
   const Parameter& input = *definition.input("C");
@@ -279,7 +294,8 @@ bool another_rank(Case& c) {
 bool another_shape_beside(Case& c) {
   const std::optional<MatrixExtents> e = extents_of(c);
   Names names;
-  for (const char* input : {"C", "a_zero_point", "b_zero_point", "a_scale", "b_scale", "y_scale", "y_zero_point"})
+  for (const char* input :
+       {"C", "a_zero_point", "b_zero_point", "a_scale", "b_scale", "y_scale", "y_zero_point", "bias"})
     if (is_given(c, input)) names.emplace_back(input);
   if (!e || names.empty()) return false;
   const std::string& input = pick(names);
@@ -312,25 +328,34 @@ bool another_type(Case& c) {
 
 }  // namespace
 
-Case draw_product(const Definition& definition, DType type, std::uint64_t stratum) {
+DrawnProduct draw_operands(const Definition& definition, DType type, std::uint64_t stratum) {
   Case c = blank(definition);
   const MatrixExtents e = draw_extents(definition, stratum);
-  if (is_scaled(definition))
+  if (definition.attribute("transA"))
     for (const char* flag : {"transA", "transB"}) write_default(c.node, definition, flag, chance(45) ? 1 : 0, 0);
+  for (const auto& [flag, batch] : {std::pair("transBatchA", &e.a_batch), std::pair("transBatchB", &e.b_batch)})
+    if (definition.attribute(flag) && !batch->empty()) write_default(c.node, definition, flag, chance(50) ? 1 : 0, 0);
   const std::string a_name = a_of(c), b_name = b_of(c), b_type = definition.input(b_name)->type;
-  const bool shares = b_type == definition.data().type;
-  const DType other = shares ? type : pick(definition.types_of(b_type));
+  const std::string& a_type = definition.inputs.front().type;
+  const bool shares = b_type == a_type;
+  const DType left = a_type == definition.data().type ? type : pick(definition.types_of(a_type));
+  const DType other = b_type == definition.data().type ? type : pick(definition.types_of(b_type));
   const Int terms = std::max<Int>(1, e.a_depth) + (is_scaled(definition) ? 1 : 0);
   const ConvolutionFill data =
-      is_small(type) || is_small(other) ? ConvolutionFill{draw_codes(type), draw_codes(other), {}}
-      : is_float(type)                  ? draw_convolution_fill({type, terms, is_scaled(definition)})
+      is_small(left) || is_small(other) ? ConvolutionFill{draw_codes(left), draw_codes(other), {}}
+      : is_float(left)                  ? draw_convolution_fill({left, terms, is_scaled(definition)})
       : shares ? ConvolutionFill{draw_integers(type, terms), draw_integers(type, terms), seeded("small")}
                : ConvolutionFill{draw_bytes(), draw_bytes(), {}};
-  c.node.input(a_name, {type, {1}}).input(b_name, {other, {1}});
+  c.node.input(a_name, {left, {1}}).input(b_name, {other, {1}});
   c.sources[a_name] = {data.x, false};
   c.sources[b_name] = {data.w, chance(50)};
   write(c, e, e);
-  if (is_scaled(definition)) draw_scaled(c, definition, type, e, data.b);
+  return {std::move(c), e, data.b};
+}
+
+Case draw_product(const Definition& definition, DType type, std::uint64_t stratum) {
+  auto [c, e, added] = draw_operands(definition, type, stratum);
+  if (is_scaled(definition)) draw_scaled(c, definition, type, e, added);
   if (definition.input("y_scale"))
     draw_quantization(c, e);
   else if (definition.input("a_zero_point"))

@@ -149,8 +149,10 @@ struct Fits {
     std::vector<std::string> operands{g.last_,
                                       g.weights(turns_b ? Shape{columns, inner} : Shape{inner, columns}, inner)};
     const std::vector<Shape> biases{{columns}, {columns}, {1, columns}, {rows, columns}, {rows, 1}, {1}, {}};
-    if (g.definition(op)->inputs[2].arity == Arity::required || chance(65))
-      operands.push_back(g.constant(pick(biases), seeded("small")));
+    if (g.definition(op)->inputs[2].arity == Arity::required || chance(65)) {
+      const Recipe small = seeded("small");
+      operands.push_back(g.constant(pick(biases), small));
+    }
     return g.add(op, operands, attributes);
   }
 
@@ -286,7 +288,8 @@ struct Fits {
     for (Int& each : indices) each = between(g.definition(op)->version.since_version < 11 ? 0 : -extent, extent - 1);
     const Shape shape = is_scalar ? Shape{} : Shape{std::ssize(indices)};
     const Recipe recipe{"values", joined(indices, ",", [](Int each) { return std::to_string(each); })};
-    return g.add(op, {g.last_, g.constant({DType::i64, shape}, recipe)}, {{"axis", spelled(g, axis)}});
+    const Int spelt = spelled(g, axis);
+    return g.add(op, {g.last_, g.constant({DType::i64, shape}, recipe)}, {{"axis", spelt}});
   }
 
   static bool transpose(Growth& g, const std::string& op) {
@@ -413,8 +416,8 @@ struct Fits {
       const std::string y = g.constant({g.type(x).dtype, {}}, seeded("small"));
       return g.add(op, chance(50) ? std::vector{g.last_, x, y} : std::vector{g.last_, y, x});
     }
-    const std::string condition =
-        g.constant({DType::boolean, chance(60) ? g.shape() : Shape{g.shape().back()}}, seeded("full"));
+    const Recipe full = seeded("full");
+    const std::string condition = g.constant({DType::boolean, chance(60) ? g.shape() : Shape{g.shape().back()}}, full);
     const std::string x = g.last_, y = is_float(g.type(x).dtype) ? g.other("Max") : x;
     return chance(50) ? g.add(op, {condition, x, y}) : g.add(op, {condition, y, x});
   }

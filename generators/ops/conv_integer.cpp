@@ -18,8 +18,10 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   for (const char* input : {"x", "w"}) c.sources.at(input).recipe = draw_bytes();
   const Int maps = shape_of(c, "w").front();
   const bool is_single = maps == 1 || chance(45);
-  give_or_not(c, "x_zero_point", {type, draw_single()}, draw_zero_point(type, true));
-  give_or_not(c, "w_zero_point", {w, is_single ? draw_single() : Shape{maps}}, draw_zero_point(w, is_single));
+  const Recipe x_zero = draw_zero_point(type, true);
+  give_or_not(c, "x_zero_point", {type, draw_single()}, x_zero);
+  const Recipe w_zero = draw_zero_point(w, is_single);
+  give_or_not(c, "w_zero_point", {w, is_single ? draw_single() : Shape{maps}}, w_zero);
   if (c.node.inputs.contains("w_zero_point") && !is_given(c, "x_zero_point")) c.node.empty_input("x_zero_point");
   return c;
 }

@@ -189,7 +189,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
     std::string& text = std::get<std::string>(c.node.attributes.at("equation"));
     for (const char* mark : {",", "->"})
       if (const std::size_t at = text.find(mark); at != std::string::npos) text.insert(at, " ");
-    text = pick<std::string>({" ", ""}) + text + pick<std::string>({" ", "  ", ""});
+    text.append(pick<std::string>({" ", "  ", ""})).insert(0, pick<std::string>({" ", ""}));
   }
   return c;
 }

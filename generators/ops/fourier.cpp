@@ -161,7 +161,8 @@ const OperatorGenerator& dft() {
     OperatorGenerator made = placing_generator(draw, axes<2>, refit);
     made.damages.push_back(another_number_of_parts());
     made.damages.push_back({"another flag", [](Case& c) {
-                              c.node.attribute(pick({"inverse", "onesided"}), Attribute(pick<Int>({0, 1, 2, -1})));
+                              const Int flag = pick<Int>({0, 1, 2, -1});
+                              c.node.attribute(pick({"inverse", "onesided"}), Attribute(flag));
                             }});
     made.damages.push_back({"another scalar", [](Case& c) { return another_scalar(c, pick({"axis", "dft_length"})); }});
     made.damages.push_back({"no sample", [](Case& c) {

@@ -142,7 +142,8 @@ std::vector<Mutation> own_damages() {
            }},
           {"other heads",
            [](Case& c) {
-             c.node.attribute(pick({"q_num_heads", "kv_num_heads"}), Attribute(pick<Int>({0, -1, 2, 3, 5})));
+             const Int heads = pick<Int>({0, -1, 2, 3, 5});
+             c.node.attribute(pick({"q_num_heads", "kv_num_heads"}), Attribute(heads));
            }},
           {"heads that are not shared alike",
            [](Case& c) {

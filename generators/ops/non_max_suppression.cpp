@@ -45,12 +45,10 @@ Numbers draw_boxes(Int count, bool is_centred, bool are_nested) {
   const Int y = between(-2, 2), x = between(-2, 2);
   for (Int i = 0; i < count; ++i) {
     const Int size = between(0, 6);
-    if (are_nested)
-      append(boxes, is_centred, static_cast<double>(y), static_cast<double>(x),
-             static_cast<double>(Int{1} << (size + 1) / 2), static_cast<double>(Int{1} << size / 2));
-    else
-      append(boxes, is_centred, static_cast<double>(between(-2, 4)), static_cast<double>(between(-2, 4)),
-             static_cast<double>(chance(4) ? 0 : between(1, 8)), static_cast<double>(between(1, 8)));
+    const Ints box = are_nested ? Ints{Int{1} << size / 2, Int{1} << (size + 1) / 2, x, y}
+                                : Ints{between(1, 8), chance(4) ? 0 : between(1, 8), between(-2, 4), between(-2, 4)};
+    const auto number = [&](std::size_t at) { return static_cast<double>(box[at]); };
+    append(boxes, is_centred, number(3), number(2), number(1), number(0));
   }
   return boxes;
 }

@@ -79,8 +79,10 @@ Case draw_center_crop_pad(const Definition& definition, DType type, std::uint64_
   const Ints axes = draw_axes(std::ssize(data), lists_axes);
   if (lists_axes && !axes.empty()) c.node.attribute("axes", axes);
   Ints targets;
-  for (const Int axis : axes.empty() ? draw_axes(std::ssize(data), false) : axes)
-    targets.push_back(std::max<Int>(chance(5) ? 0 : 1, extent_at(data, axis) + between(-3, 3)));
+  for (const Int axis : axes.empty() ? draw_axes(std::ssize(data), false) : axes) {
+    const Int extent = extent_at(data, axis) + between(-3, 3);
+    targets.push_back(std::max<Int>(chance(5) ? 0 : 1, extent));
+  }
   state_as(c, "shape", targets, chance(30) ? DType::i32 : DType::i64);
   return c;
 }

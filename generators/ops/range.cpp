@@ -19,8 +19,9 @@ void give(Case& c, const char* name, DType type, const std::string& value) {
 // A step that is a multiple of a power of two, or any, and so many of it and a part.
 void draw_floats(Case& c, DType type) {
   const bool is_wide = type == DType::f64 && chance(40), is_any = !is_wide && chance(30);
-  double delta = pick({0.25, 0.5, 1.0, 1.5, 2.0, 3.0}) * (chance(40) ? -1 : 1);
-  if (is_any) delta = pick({0.1, 0.3, -0.7, 1.1, -2.3}) * pick({1.0, 10.0, 0.01});
+  double delta = pick({0.25, 0.5, 1.0, 1.5, 2.0, 3.0});
+  if (chance(40)) delta = -delta;
+  if (is_any) delta = pick({0.1, 0.3, -0.7, 1.1, -2.3}), delta *= pick({1.0, 10.0, 0.01});
   double start = (static_cast<double>(between(-40, 40)) + 0.5) / 4;
   if (is_wide) start += 0x1p-40, delta += 0x1p-38;
   const Int count = chance(8) ? -between(0, 2) : chance(10) ? between(40, 200) : between(1, 20);
@@ -36,7 +37,9 @@ void draw_integers(Case& c, DType type) {
   const Int most = type == DType::i64   ? std::numeric_limits<Int>::max()
                    : type == DType::i32 ? std::numeric_limits<std::int32_t>::max()
                                         : std::numeric_limits<std::int16_t>::max();
-  Int start = 2 * between(-150, 150) + 1, delta = between(1, 400) * (chance(40) ? -1 : 1), steps = between(0, 20);
+  Int start = 2 * between(-150, 150) + 1, delta = between(1, 400);
+  if (chance(40)) delta = -delta;
+  Int steps = between(0, 20);
   if (chance(10)) steps = -1;
   const bool is_at_end = chance(35);
   if (is_at_end) start = (delta > 0 ? most : -most) - (steps + 1) * delta;

@@ -286,7 +286,8 @@ const OperatorGenerator& upsample() {
     std::ranges::move(damages(), std::back_inserter(made.damages));
     made.damages.push_back({"a scale of a plane that is too small", [](Case& c) {
                               if (!c.definition().attribute("height_scale")) return false;
-                              c.node.attribute(pick({"height_scale", "width_scale"}), Attribute(pick({0.0F, 0.5F})));
+                              const float scale = pick({0.0F, 0.5F});
+                              c.node.attribute(pick({"height_scale", "width_scale"}), Attribute(scale));
                               return true;
                             }});
     made.damages.push_back({"a scale of another version", [](Case& c) {

@@ -10,7 +10,7 @@ namespace {
 
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   Shape shape = draw_extents(stratum % shape_strata);
-  while (shape.size() < 2) shape.insert(shape.begin() + between(0, std::ssize(shape)), between(1, 5));
+  while (shape.size() < 2) insert_axis(shape, between(1, 5));
   Case c = moving(definition, type, shape);
   const bool is_time_first = chance(50);
   write_default(c.node, definition, "time_axis", is_time_first ? 0 : 1, 0);
@@ -33,7 +33,8 @@ void refit(Case& c) {
 }
 
 bool same_axes(Case& c) {
-  c.node.attribute(pick({"time_axis", "batch_axis"}), Attribute(pick<Int>({0, 1, 2, -1})));
+  const Int axis = pick<Int>({0, 1, 2, -1});
+  c.node.attribute(pick({"time_axis", "batch_axis"}), Attribute(axis));
   return true;
 }
 

@@ -178,7 +178,8 @@ bool other_regions(Case& c) {
 }
 
 bool no_output(Case& c) {
-  c.node.attribute(chance(50) ? "output_height" : "output_width", Attribute(-between(0, 1)));
+  const Int extent = -between(0, 1);
+  c.node.attribute(chance(50) ? "output_height" : "output_width", Attribute(extent));
   return true;
 }
 

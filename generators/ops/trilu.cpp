@@ -12,7 +12,7 @@ namespace {
 
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   Shape shape = draw_extents(stratum % shape_strata);
-  while (shape.size() < 2) shape.insert(shape.begin() + between(0, std::ssize(shape)), between(1, 5));
+  while (shape.size() < 2) insert_axis(shape, between(1, 5));
   Case c = moving(definition, type, shape);
   const Int rows = shape.end()[-2], columns = shape.back();
   if (chance(70)) {

@@ -37,10 +37,6 @@ Ratio smallest(const Format& format, const Ratio& times) {
 }
 const Ratio one{{1, 0}, 1};
 
-Ratio quotient(const Ratio& a, const Scalar& s) {
-  Ratio out{a.numerator * Dyadic{s.negative ? -1 : 1, -s.exponent}, a.denominator * s.significand};
-  return out;
-}
 Scalar without_sign(Scalar s) { return s.negative = false, s; }
 
 // -- QuantizeLinear
@@ -68,9 +64,9 @@ Slack slack_of(const ElementPoint& p, const Ratio& e, DType type, bool collapses
   };
   Slack out;
   const bool is_exact =
-      collapses && holds_both && s.significand == 1 && is_normal(abs(e)) && is_normal(quotient(one, without_sign(s)));
+      collapses && holds_both && s.significand == 1 && is_normal(abs(e)) && is_normal(divided(one, without_sign(s)));
   if (!is_exact) out.quotient = unit(format, abs(e), 4) + smallest(format, one + abs(ratio(x)));
-  if (!is_exact && !holds_both) out.quotient = out.quotient + smallest(format, quotient(one + abs(e), without_sign(s)));
+  if (!is_exact && !holds_both) out.quotient = out.quotient + smallest(format, divided(one + abs(e), without_sign(s)));
   const Ratio sum = e + ratio(z);
   if (z.is_zero()) return out;
   const bool is_held = out.quotient.is_zero() && sum.denominator == 1 && ratio(rounded(sum, format)) == sum;
@@ -138,7 +134,7 @@ ElementValue quantized(const ElementPoint& p) {
   const Dyadic least = Dyadic::power_of_two(format_of(division).min_exponent);
   if (s.is_zero() && x.is_finite() && !x.is_zero() && abs(x.value()) < least) return unscored("x may vanish beside 0");
   if (!x.is_finite() || !s.is_finite() || s.is_zero()) return special_quotient(p);
-  const Ratio e = quotient(ratio(x), s);
+  const Ratio e = divided(ratio(x), s);
   const Slack slack = slack_of(p, e, division, true);
   // A division in the type that x or the scale has, where a wider one is asked for.
   std::vector<std::pair<std::string, Slack>> wider;

@@ -73,10 +73,10 @@ bool is_exact(Int a, const Scaling& by) {
   return in_range && by.sy.significand == 1 && product < (Integer(1) << 24U);
 }
 
-Ratio slack_of(const Requantizing& how, const Ratio& v, Int zero) {
+Ratio slack_of(const Requantizing& how, const Ratio& v, Int roundings, Int zero) {
   const Ratio magnitude = oracles::abs(v);
-  // 5 u (1 + 2^-20), and u (|v| + |zy|) where the zero point is added in floating point.
-  Ratio slack = magnitude * Dyadic{5 * ((Int{1} << 20) + 1), -44};
+  // k u (1 + 2^-20), and u (|v| + |zy|) where the zero point is added in floating point.
+  Ratio slack = magnitude * Dyadic{roundings * ((Int{1} << 20) + 1), -44};
   if (how.adds_first) slack = slack + (magnitude + oracles::abs(Ratio{{zero, 0}, 1})) * Dyadic{(Int{1} << 20) + 1, -44};
   return slack;
 }
@@ -119,7 +119,7 @@ Element requantized(const Requantizing& how, Int a, const Scaling& scaling, Int 
   out.nearest = how(out.value, zero);
   out.required.arithmetic = "f32 requantisation in any order (Q1)";
   const bool nothing_rounds = is_exact(a, scaling);
-  const Ratio slack = nothing_rounds ? Ratio{} : slack_of(how, out.value, zero);
+  const Ratio slack = nothing_rounds ? Ratio{} : slack_of(how, out.value, scaling.roundings, zero);
   Interval admitted{how(out.value - slack, zero), how(out.value + slack, zero)};
   if (!nothing_rounds &&
       !(join<float>(admitted, how, a, scaling, zero) && join<double>(admitted, how, a, scaling, zero)))
@@ -130,17 +130,79 @@ Element requantized(const Requantizing& how, Int a, const Scaling& scaling, Int 
 
 std::vector<Tolerance> fixed_point(const Requantizing& how, Int a, const Scaling& scaling, Int zero,
                                    const Element& element) {
-  const bool nothing_rounds = is_exact(a, scaling);
+  return one_step_off(how, element, zero, is_exact(a, scaling));
+}
+
+std::vector<Tolerance> one_step_off(const Requantizing& how, const Element& element, Int zero, bool nothing_rounds) {
   if (nothing_rounds && !is_tie(element.value)) return {};
+  const Integer below = floor_of(element.value);
+  const auto stepped = [&](const Scalar& value, Int by) { return how.clamped(value.as_integer() + by); };
   Tolerance out;
   out.level = Level::widest;
   out.arithmetic = "fixed-point requantisation, one step off (Q2)";
-  const Integer below = floor_of(element.value);
-  const auto stepped = [&](const Scalar& value, Int by) { return how.clamped(value.as_integer() + by); };
   out.range = nothing_rounds
                   ? Interval{how.clamped(below + zero), how.clamped(below + 1 + zero)}
                   : Interval{stepped(element.required.range->lower, -1), stepped(element.required.range->upper, 1)};
   return {out};
+}
+
+Element within(const Requantizing& how, const Ratio& v, const Ratio& slack, Int zero) {
+  Element out;
+  out.value = v;
+  out.nearest = how(v, zero);
+  out.required.arithmetic = "f32 requantisation in any order (Q1)";
+  const bool adds_inexactly = how.adds_first && !slack.is_zero();
+  const Ratio most =
+      adds_inexactly ? slack + units_of_f32(oracles::abs(v) + slack + oracles::abs(Ratio{{zero, 0}, 1}), 1) : slack;
+  out.required.range = Interval{how(v - most, zero), how(v + most, zero)};
+  return out;
+}
+
+Element joined(Element a, const Element& b) {
+  if (a.kind != Kind::finite) return a;
+  if (b.kind != Kind::finite) return b;
+  Interval& admitted = *a.required.range;
+  if (b.required.range->lower.as_integer() < admitted.lower.as_integer()) admitted.lower = b.required.range->lower;
+  if (b.required.range->upper.as_integer() > admitted.upper.as_integer()) admitted.upper = b.required.range->upper;
+  return a;
+}
+
+Ratio divided(const Ratio& a, const Scalar& by) {
+  return {a.numerator * Dyadic{by.negative ? -1 : 1, -by.exponent}, a.denominator * by.significand};
+}
+Ratio units_of_f32(const Ratio& of, Int count) { return of * Dyadic{count, format_of(DType::f32).unit_exponent()}; }
+
+DynamicRange::DynamicRange(const Tensor& x) {
+  const Format& single = format_of(DType::f32);
+  const Int count = x.elements();
+  if (count == 0) unscored = "no element";
+  for (Int i = 0; i < count; ++i) {
+    const Scalar each = oracles::scalar(x, i);
+    if (!each.is_finite()) unscored = "NaN or an infinity among the data (W49)";
+    if (!each.is_finite()) return;
+    low = std::min(low, ratio(each));
+    high = std::max(high, ratio(each));
+  }
+  const Ratio width = high - low;
+  scale = {width.numerator, width.denominator * 255};
+  if (!(width < Ratio{single.overflow_threshold(), 1})) unscored = "the range overflows (W49)";
+  if (!width.is_zero() && scale < Ratio{Dyadic::power_of_two(single.min_exponent), 1})
+    unscored = "the scale is subnormal";
+  const Scalar near = rounded(scale, single);
+  is_exact = near.significand == 1 && ratio(near) == scale;
+}
+
+// -255 low / (high - low), moved by 6 u 255.
+Int DynamicRange::zero(Int side) const {
+  const Ratio exact{(Dyadic() - low.numerator) * Dyadic{scale.denominator, -scale.numerator.exponent},
+                    low.denominator * scale.numerator.mantissa};
+  const Ratio moved = is_exact ? Ratio() : units_of_f32({{side * 6 * 255, 0}, 1}, 1);
+  return Requantizing{DType::u8}.clamped(nearest_integer(exact + moved, 0)).as_integer();
+}
+
+Ratio DynamicRange::slack(const Ratio& quotient) {
+  return units_of_f32(oracles::abs(quotient), 10) +
+         Ratio{Dyadic::power_of_two(format_of(DType::f32).smallest_exponent()), 1};
 }
 
 }  // namespace assay::oracles

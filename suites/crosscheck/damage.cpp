@@ -59,8 +59,16 @@ void edit(std::string& bytes, Generator& chance) {
     case 0: bytes[at] = static_cast<char>(chance.below(256)); break;
     case 1: bytes[at] = static_cast<char>(bytes[at] ^ (1 << chance.below(8))); break;
     case 2: bytes.erase(at, 1 + below(chance, 16)); break;
-    case 3: bytes.insert(at, bytes.substr(below(chance, bytes.size()), 1 + below(chance, 64))); break;
-    case 4: bytes.insert(at, std::string(1 + below(chance, 9), static_cast<char>(chance.below(256)))); break;
+    case 3: {
+      const std::size_t length = 1 + below(chance, 64);
+      bytes.insert(at, bytes.substr(below(chance, bytes.size()), length));
+      break;
+    }
+    case 4: {
+      const auto letter = static_cast<char>(chance.below(256));
+      bytes.insert(at, std::string(1 + below(chance, 9), letter));
+      break;
+    }
     case 5: bytes.resize(at); break;
     default: change_number(bytes, chance);
   }

@@ -234,7 +234,8 @@ constexpr std::string_view rounding[] = {"HannWindow",
                                          "TreeEnsembleRegressor",
                                          "TreeEnsemble",
                                          "SVMRegressor",
-                                         "SVMClassifier"};
+                                         "SVMClassifier",
+                                         "DynamicQuantizeMatMul"};
 
 TEST_CASE("The reference kernel and the sequential variant agree in shape and bits on exact data", "[variants]") {
   for (const auto& [subject, index] : sampled_versions("", 2'000)) {

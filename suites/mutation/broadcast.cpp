@@ -53,17 +53,35 @@ Tensor written_out(const Call& call, std::size_t input, const Tensor& from, Layi
   return to;
 }
 
-// The right answer to inputs that are written out, which the newest version admits of any operator.
+bool is_beside(const std::string& input) { return input.ends_with("_scale") || input.ends_with("_zero_point"); }
+
+// The inputs whose elements meet, up to one that is left out: not those that say what another one consists of.
+std::vector<std::size_t> operands_of(const Call& call, Inputs in) {
+  std::vector<std::size_t> operands;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const std::string& name = call.definition().inputs[i].name;
+    if (is_beside(name)) continue;
+    if (!in[i]) break;
+    operands.push_back(i);
+  }
+  return operands;
+}
+
+// The right answer to operands that are written out, which the newest version admits of any operator.
 Kernel laid(Laying laying, bool swaps = false) {
   return [=](const Call& call, Inputs in) {
-    std::vector<Tensor> all = all_written_out(call, in, laying);
+    const std::vector<std::size_t> operands = operands_of(call, in);
+    std::vector<Tensor> all;
+    for (const std::size_t each : operands)
+      all.push_back(written_out(call, each, *in[each], each == operands.back() ? laying : Laying::right));
     if (swaps) std::swap(all.front(), all.back());
     Node node = call.node();
     for (const char* where : {"axis", "broadcast"}) node.attributes.erase(where);
-    std::vector<const Tensor*> inputs;
-    for (const Tensor& each : all) {
-      node.inputs.at(call.definition().inputs[inputs.size()].name).type.shape = each.shape();
-      inputs.push_back(&each);
+    std::vector<const Tensor*> inputs(in.begin(), in.end());
+    if (!is_beside(call.definition().inputs.back().name)) inputs.resize(operands.size());  // none behind a gap
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      node.inputs.at(call.definition().inputs[operands[i]].name).type.shape = all[i].shape();
+      inputs[operands[i]] = &all[i];
     }
     const OpVersion& version = call.definition().version;
     const Definition& newest = find_operator(version.domain, version.name)->versions().back();

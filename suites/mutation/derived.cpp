@@ -400,12 +400,37 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
 // are for types that are not admitted yet, another type than the one named is no answer, and a seed is the backend's
 // own.
 bool is_left_out(const Operator& op, const AttributeSpec& spec) {
-  constexpr std::string_view all[] = {
-      "consumed_inputs",   "sorted",     "allowzero",       "saturate",  "round_mode",  "perm",
-      "blocksize",         "block_size", "batch_axis",      "time_axis", "seed",        "group",
-      "num_groups",        "stash_type", "training_mode",   "precision", "num_heads",   "rotary_embedding_dim",
-      "hidden_size",       "layout",     "output_sequence", "zeros",     "q_num_heads", "kv_num_heads",
-      "softmax_precision", "chunk_size"};
+  constexpr std::string_view all[] = {"consumed_inputs",
+                                      "sorted",
+                                      "allowzero",
+                                      "saturate",
+                                      "round_mode",
+                                      "perm",
+                                      "blocksize",
+                                      "block_size",
+                                      "batch_axis",
+                                      "time_axis",
+                                      "seed",
+                                      "group",
+                                      "num_groups",
+                                      "stash_type",
+                                      "training_mode",
+                                      "precision",
+                                      "num_heads",
+                                      "rotary_embedding_dim",
+                                      "hidden_size",
+                                      "layout",
+                                      "output_sequence",
+                                      "zeros",
+                                      "q_num_heads",
+                                      "kv_num_heads",
+                                      "softmax_precision",
+                                      "chunk_size",
+                                      "K",
+                                      "N",
+                                      "bits",
+                                      "accuracy_level",
+                                      "weight_prepacked"};
   const bool follows = spec.kind == AttributeSpec::Kind::ints && !spec.required && spec.name == "kernel_shape";
   const bool is_of_table = op.domain() == "ai.onnx.ml" && !spec.value;  // which no model is without
   return follows || is_of_table || std::ranges::count(all, spec.name) > 0 ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices a third time: one element of the output after the other, its operands found from its own place
 // by counting axes from the last.
+#include "reference/families/elementwise.h"
 #include "suites/mutation/family.h"
 
 #include <boost/multiprecision/cpp_int.hpp>
@@ -25,7 +26,12 @@ enum class Defect {
   ignores_a_zero,
   ignores_b_zero,
   zero_along_depth,
-  saturates_pairs
+  saturates_pairs,
+  takes_first_column,
+  adds_before_scaling,
+  leaves_zero_out,
+  truncates,
+  wraps
 };
 
 struct Manner {
@@ -38,16 +44,18 @@ struct Manner {
 struct Stack {
   Shape batch;
   Int rows = 1, columns = 1;
-  bool is_transposed = false;
+  bool is_transposed = false, is_batch_inside = false;  // rows, then the batch, then columns
 
-  Stack(Shape shape, bool is_left, bool transposes) : is_transposed(transposes) {
+  Stack(Shape shape, bool is_left, bool transposes, bool moves_batch)
+      : is_transposed(transposes && shape.size() > 1), is_batch_inside(moves_batch) {
     if (shape.size() == 1) shape.insert(is_left ? shape.begin() : shape.end(), 1);
+    if (is_batch_inside) std::rotate(shape.begin(), shape.begin() + 1, shape.end() - 1);
     columns = shape.back();
     shape.pop_back();
     rows = shape.back();
     shape.pop_back();
     batch = shape;
-    if (transposes) std::swap(rows, columns);
+    if (is_transposed) std::swap(rows, columns);
   }
   // The place of an element of the matrix that the `number`-th of `whole` is computed from.
   Int at(const Shape& whole, Int number, Int row, Int column) const {
@@ -60,7 +68,10 @@ struct Stack {
       matrix += (own == 1 ? 0 : place) * stride;
       stride *= own;
     }
-    return matrix * rows * columns + (is_transposed ? column * rows + row : row * columns + column);
+    if (is_transposed) std::swap(row, column);
+    const Int length = is_transposed ? rows : columns;
+    return is_batch_inside ? (row * volume(batch) + matrix) * length + column
+                           : matrix * rows * columns + row * length + column;
   }
 };
 
@@ -69,7 +80,8 @@ struct Plan {
   Shape batch, shape;
 
   explicit Plan(const Call& call)
-      : a(call.shape("A"), true, flag(call, "transA")), b(call.shape("B"), false, flag(call, "transB")) {
+      : a(call.shape("A"), true, flag(call, "transA"), flag(call, "transBatchA")),
+        b(call.shape("B"), false, flag(call, "transB"), flag(call, "transBatchB")) {
     batch.assign(std::max(a.batch.size(), b.batch.size()), 1);
     for (const Shape* each : {&a.batch, &b.batch})
       for (std::size_t back = 1; back <= each->size(); ++back)
@@ -196,10 +208,11 @@ Kernel multiplying(const Manner& how) {
 Int read(const Tensor* tensor, Int at) {
   if (!tensor) return 0;
   const auto place = static_cast<std::size_t>(tensor->elements() == 1 ? 0 : at);
-  return tensor->dtype() == DType::u8 ? Int{tensor->as<std::uint8_t>()[place]} : Int{tensor->as<std::int8_t>()[place]};
+  return for_number(tensor->dtype(),
+                    [&]<class T>() { return static_cast<Int>(static_cast<double>(tensor->as<T>()[place])); });
 }
 
-// Products of 8-bit integers less their zero points.
+// Products of integers less their zero points.
 Kernel multiplying_integers(const Manner& how) {
   return [how](const Call& call, Inputs in) {
     const Plan plan(call);
@@ -231,6 +244,116 @@ Kernel multiplying_integers(const Manner& how) {
   };
 }
 
+// -- the products of com.microsoft that are scaled
+
+// Reads an element of an input by its name, or the only one.
+struct Named {
+  const Call& call;
+  Inputs in;
+
+  const Tensor* find(std::string_view name) const {
+    const std::vector<Parameter>& all = call.definition().inputs;
+    for (std::size_t i = 0; i < all.size() && i < in.size(); ++i)
+      if (all[i].name == name) return in[i];
+    return nullptr;
+  }
+  double at(std::string_view name, Int index, double absent) const {
+    const Tensor* const tensor = find(name);
+    return tensor ? number_at(*tensor, tensor->elements() == 1 ? 0 : index) : absent;
+  }
+};
+
+// Returns A less its zero point, and the scale: as they are given or, of floats, as their range says, in F.
+template <class F>
+std::pair<std::vector<double>, F> steps_of(const Named& inputs, Defect defect) {
+  const Tensor& a = *inputs.find("A");
+  std::vector<double> steps;
+  if (inputs.find("a_scale")) {
+    const double zero = defect == Defect::ignores_a_zero ? 0 : inputs.at("a_zero_point", 0, 0);
+    for (Int i = 0; i < a.elements(); ++i) steps.push_back(number_at(a, i) - zero);
+    return {steps, static_cast<F>(inputs.at("a_scale", 0, 1))};
+  }
+  const std::span<const float> x = a.as<float>();
+  F low = 0, high = 0;
+  if (defect == Defect::leaves_zero_out && !x.empty()) low = high = x.front();
+  for (const float each : x) low = std::min<F>(low, each), high = std::max<F>(high, each);
+  const F scale = (high - low) / 255, reciprocal = scale != 0 ? 1 / scale : 0;
+  const double zero = std::clamp(std::nearbyint(static_cast<double>(-low * reciprocal)), 0.0, 255.0);
+  for (const float each : x)
+    steps.push_back(std::clamp(std::nearbyint(static_cast<double>(each * reciprocal)) + zero, 0.0, 255.0) - zero);
+  return {steps, scale};
+}
+
+template <class T>
+T whole_step(double value, Defect defect) {
+  const double least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+  if (defect == Defect::wraps) value -= std::floor((value - least) / 256) * 256;
+  return static_cast<T>(std::clamp(value, least, most));
+}
+
+// MatMulIntegerToFloat, DynamicQuantizeMatMul and QGemm: what scales is multiplied first, in F.
+template <class F>
+Kernel scaling(Defect defect) {
+  return [defect](const Call& call, Inputs in) {
+    const Plan plan(call);
+    const Named inputs{call, in};
+    const auto [a, a_scale] = steps_of<F>(inputs, defect);
+    const Tensor& b = *inputs.find("B");
+    Tensor y({call.definition().requested_types(call).front().dtype, plan.shape});
+    const Manner how{.defect = defect};
+    each_output(plan, [&](std::size_t out, Int matrix, Int row, Int column) {
+      const Int of = defect == Defect::takes_first_column ? 0 : column;
+      const double b_zero = defect == Defect::ignores_b_zero ? 0 : inputs.at("b_zero_point", of, 0);
+      double sum = 0;
+      for (const auto& [left, right] : terms_of(plan, matrix, row, column, how))
+        sum += a[static_cast<std::size_t>(left)] * (number_at(b, right) - b_zero);
+      if (const Tensor* const c = inputs.find("C"))
+        sum += number_at(*c, c->shape().empty() ? 0 : place_in_c(call, row, column, how));
+      const F bias = static_cast<F>(inputs.at("bias", column, 0));
+      const F by = static_cast<F>(factor(call, "alpha")) * (a_scale * static_cast<F>(inputs.at("b_scale", of, 1)));
+      if (is_float(y.dtype()))
+        return for_float(y.dtype(), [&]<class T>() {
+          const F value = defect == Defect::adds_before_scaling ? (static_cast<F>(sum) + bias) * by
+                                                                : static_cast<F>(sum) * by + bias;
+          y.as<T>()[out] = T(static_cast<double>(value));
+        });
+      const F value = static_cast<F>(sum) * (by / static_cast<F>(inputs.at("y_scale", 0, 1)));
+      const double step = static_cast<double>(value),
+                   near = defect == Defect::truncates ? std::trunc(step) : std::nearbyint(step);
+      const double zero = inputs.at("y_zero_point", 0, 0);
+      if (y.dtype() == DType::u8)
+        y.as<std::uint8_t>()[out] = whole_step<std::uint8_t>(near + zero, defect);
+      else
+        y.as<std::int8_t>()[out] = whole_step<std::int8_t>(near + zero, defect);
+    });
+    return y;
+  };
+}
+
+bool is_scaled_product(const std::string& op) {
+  return op == "MatMulIntegerToFloat" || op == "DynamicQuantizeMatMul" || op == "QGemm";
+}
+
+std::vector<Bug> scaling_bugs(const std::string& op) {
+  const auto bug = [&](const char* name, const char* what, Defect defect) {
+    return bug_of(op, name, what, scaling<double>(defect));
+  };
+  std::vector<Bug> bugs{bug("drops-last-term", "the last term of every sum is left out", Defect::drops_last_term),
+                        bug("ignores-b-zero-point", "B has no zero point", Defect::ignores_b_zero),
+                        bug("takes-first-column", "the first scale and zero point of B are those of all columns",
+                            Defect::takes_first_column)};
+  if (op != "QGemm")
+    bugs.push_back(bug("scales-the-bias", "the bias is added before the sum is scaled", Defect::adds_before_scaling));
+  if (op != "DynamicQuantizeMatMul")
+    bugs.push_back(bug("ignores-a-zero-point", "A has no zero point", Defect::ignores_a_zero));
+  else
+    bugs.push_back(bug("leaves-zero-out", "the range need not hold 0", Defect::leaves_zero_out));
+  if (op != "QGemm") return bugs;
+  bugs.push_back(bug("truncates", "rounds towards zero", Defect::truncates));
+  bugs.push_back(bug("wraps-output", "the output wraps around where it should saturate", Defect::wraps));
+  return bugs;
+}
+
 std::vector<VariantKernel> integer_variants() {
   return {variant_of("sequential", "one term after the other", multiplying_integers({})),
           {{"saturates-32-bits", Level::L2, "a sum beyond 32 bits is the nearest that fits", "W7", "saturate32"},
@@ -240,18 +363,25 @@ std::vector<VariantKernel> integer_variants() {
 }  // namespace
 
 std::vector<VariantKernel> product_variants(const std::string& op) {
-  if (op == "MatMulInteger") return integer_variants();
-  if (op != "MatMul" && op != "Gemm") return {};
+  if (op == "MatMulInteger" || op == "MatMulInteger16") return integer_variants();
+  if (is_scaled_product(op))
+    return {variant_of("sequential", "one term after the other, scaled by one factor", scaling<double>(Defect::none)),
+            variant_of("scales-in-f32", "one factor, in f32", scaling<float>(Defect::none))};
+  const bool is_scaled = op == "FusedMatMul" || op == "TransposeMatMul";
+  if (op != "MatMul" && op != "Gemm" && !is_scaled) return {};
   std::vector<VariantKernel> variants{
       variant_of("sequential", "one term after the other", multiplying({})),
       variant_of("reversed", "from the last term to the first", multiplying({.sum = Sum::backwards})),
       variant_of("fma", "fused multiply-add in sequence", multiplying({.sum = Sum::fused})),
       variant_of("f64", "a wider accumulator, one rounding", multiplying({.sum = Sum::in_double})),
-      variant_of("in-type", "every operation in the type", multiplying({.sum = Sum::in_type}), Level::L3),
+      variant_of("in-type", "every operation in the type", multiplying({.sum = Sum::in_type}), Level::L3)};
+  if (op != "MatMul")
+    variants.push_back(variant_of("scales-operand", "alpha times A first", multiplying({.sum = Sum::scales_operand})));
+  if (is_scaled) return variants;
+  variants.push_back(
       {{"saturates-products", Level::L2, "integers that do not fit are the nearest that fit", "W20", "saturate"},
-       multiplying({.saturates = true})}};
+       multiplying({.saturates = true})});
   if (op == "MatMul") return variants;
-  variants.push_back(variant_of("scales-operand", "alpha times A first", multiplying({.sum = Sum::scales_operand})));
   variants.push_back(
       variant_of("adds-c-first", "beta C, then the terms, each of A scaled", multiplying({.sum = Sum::adds_c_first})));
   variants.push_back(variant_of("reads-dropped", "C is read where beta is 0", multiplying({.reads_dropped = true})));
@@ -261,9 +391,12 @@ std::vector<VariantKernel> product_variants(const std::string& op) {
 std::vector<Bug> product_bugs(const std::string& op) {
   const auto bug = [&](const char* name, const char* what, Defect defect) {
     const Manner how{.defect = defect};
-    return bug_of(op, name, what, op == "MatMulInteger" ? multiplying_integers(how) : multiplying(how));
+    return bug_of(op, name, what, op.starts_with("MatMulInteger") ? multiplying_integers(how) : multiplying(how));
   };
-  if (op != "MatMul" && op != "Gemm" && op != "MatMulInteger") return {};
+  if (is_scaled_product(op)) return scaling_bugs(op);
+  constexpr std::string_view all[] = {"MatMul",          "Gemm",        "MatMulInteger",
+                                      "MatMulInteger16", "FusedMatMul", "TransposeMatMul"};
+  if (std::ranges::count(all, op) == 0) return {};
   std::vector<Bug> bugs{bug("drops-last-term", "the last term of every sum is left out", Defect::drops_last_term),
                         bug("transposes-b", "a square B is read as its transpose", Defect::transposes_b)};
   if (op != "Gemm")

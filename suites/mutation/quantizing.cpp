@@ -36,6 +36,8 @@ enum class Defect {
   takes_first_row,
   takes_first_column,
   ignores_y_scale,
+  high_bits_first,
+  ignores_groups
 };
 
 Int attribute(const Call& call, const char* name) { return call.definition().attribute(name) ? call.integer(name) : 0; }
@@ -261,6 +263,121 @@ std::vector<Bug> multiplying_bugs(const std::string& op) {
           bug("truncates", "rounds towards zero", Defect::truncates)};
 }
 
+// -- QLinearAdd and QLinearMul
+
+// Where an element of an operand stands that is broadcast to one of `whole`, counted from the last axis on.
+Int broadcast_cell(const Shape& own, const Shape& whole, Int index) {
+  Int cell = 0, stride = 1;
+  for (std::size_t back = 1; back <= whole.size(); ++back) {
+    const Int place = index % whole[whole.size() - back];
+    index /= whole[whole.size() - back];
+    if (back > own.size()) break;
+    const Int extent = own[own.size() - back];
+    cell += (extent == 1 ? 0 : place) * stride;
+    stride *= extent;
+  }
+  return cell;
+}
+
+// Works out the ratios of the scales and what does not depend on the elements first, in F.
+template <class F>
+Kernel combining(bool multiplies, Defect defect) {
+  return [=](const Call& call, Inputs in) {
+    Tensor c({in[0]->dtype(), call.definition().requested_types(call).front().shape});
+    const auto number = [&](std::size_t place) {
+      return in.size() > place && in[place] ? static_cast<F>(number_at(*in[place], 0)) : F(0);
+    };
+    const F a_zero = defect == Defect::ignores_zero_point ? F(0) : number(2), b_zero = number(5), zero = number(7);
+    const F c_scale = defect == Defect::ignores_y_scale ? F(1) : number(6);
+    const F a_ratio = number(1) / c_scale, b_ratio = number(4) / c_scale, both = number(1) * number(4) / c_scale;
+    const F rest = -(a_ratio * a_zero + b_ratio * b_zero);
+    for (Int i = 0; i < c.elements(); ++i) {
+      const F a = static_cast<F>(number_at(*in[0], broadcast_cell(in[0]->shape(), c.shape(), i)));
+      const F b = static_cast<F>(number_at(*in[3], broadcast_cell(in[3]->shape(), c.shape(), i)));
+      const F steps = multiplies ? (a - a_zero) * (b - b_zero) * both : rest + a * a_ratio + b * b_ratio;
+      if (c.dtype() == DType::u8)
+        c.as<std::uint8_t>()[static_cast<std::size_t>(i)] =
+            whole<std::uint8_t>(static_cast<double>(steps), static_cast<double>(zero), defect);
+      else
+        c.as<std::int8_t>()[static_cast<std::size_t>(i)] =
+            whole<std::int8_t>(static_cast<double>(steps), static_cast<double>(zero), defect);
+    }
+    return c;
+  };
+}
+
+bool is_combination(const std::string& op) { return op == "QLinearAdd" || op == "QLinearMul"; }
+
+std::vector<Bug> combining_bugs(const std::string& op) {
+  const auto bug = [&](const char* name, const char* what, Defect defect) {
+    return bug_of(op, name, what, combining<double>(op == "QLinearMul", defect));
+  };
+  return {bug("ignores-a-zero-point", "A has no zero point", Defect::ignores_zero_point),
+          bug("ignores-c-scale", "C_scale has no effect", Defect::ignores_y_scale),
+          bug("truncates", "rounds towards zero", Defect::truncates),
+          bug("wraps-output", "the output wraps around where it should saturate", Defect::wraps)};
+}
+
+// -- MatMulNBits
+
+// Reads bit by bit, the lowest of the first byte first.
+Int number_of_bits(const Tensor& bytes, Int first_byte, Int at, Int bits, bool is_reversed) {
+  Int number = 0;
+  for (Int i = 0; i < bits; ++i) {
+    const Int place = is_reversed ? (at / (8 / bits) + 1) * 8 - (at % (8 / bits) + 1) * bits + i : at * bits + i;
+    const auto byte = static_cast<std::size_t>(first_byte + place / 8);
+    number |= static_cast<Int>(bytes.as<std::uint8_t>()[byte] >> (place % 8) & 1) << i;
+  }
+  return number;
+}
+
+// Writes the numbers down in F, block by block, and adds up in F.
+template <class F>
+Kernel unpacking(Defect defect) {
+  return [defect](const Call& call, Inputs in) {
+    const Int depth = call.integer("K"), columns = call.integer("N"), bits = call.integer("bits");
+    const Int block = call.integer("block_size"), blocks = (depth + block - 1) / block;
+    const Tensor* const zeros = in.size() > 3 && defect != Defect::ignores_zero_point ? in[3] : nullptr;
+    const Tensor* const groups = in.size() > 4 && defect != Defect::ignores_groups ? in[4] : nullptr;
+    const Tensor* const bias = in.size() > 5 ? in[5] : nullptr;
+    const bool is_reversed = defect == Defect::high_bits_first;
+    Tensor y({in[0]->dtype(), call.definition().requested_types(call).front().shape});
+    const auto weight = [&](Int n, Int k) {
+      const Int group = groups ? static_cast<Int>(number_at(*groups, k)) : k / block;
+      const Int code =
+          number_of_bits(*in[1], (n * blocks + k / block) * block * bits / 8, k % block, bits, is_reversed);
+      F zero = static_cast<F>(Int{1} << (bits - 1));
+      if (zeros && zeros->dtype() == DType::u8)
+        zero = static_cast<F>(number_of_bits(*zeros, n * ((blocks * bits + 7) / 8), group, bits, is_reversed));
+      else if (zeros)
+        zero = static_cast<F>(number_at(*zeros, n * blocks + group));
+      const Int of = defect == Defect::takes_first_scale ? n * blocks : n * blocks + group;
+      return (static_cast<F>(code) - zero) * static_cast<F>(number_at(*in[2], of));
+    };
+    for_float(y.dtype(), [&]<class T>() {
+      for (Int i = 0; i < y.elements(); ++i) {
+        const Int n = i % columns;
+        F sum = 0;
+        for (Int k = depth - 1; k >= 0; --k)
+          sum += static_cast<F>(number_at(*in[0], i / columns * depth + k)) * weight(n, k);
+        const F added = bias ? static_cast<F>(number_at(*bias, n)) : F(0);
+        y.as<T>()[static_cast<std::size_t>(i)] = T(static_cast<double>(sum + added));
+      }
+    });
+    return y;
+  };
+}
+
+std::vector<Bug> unpacking_bugs(const std::string& op) {
+  const auto bug = [&](const char* name, const char* what, Defect defect) {
+    return bug_of(op, name, what, unpacking<double>(defect));
+  };
+  return {bug("reads-high-bits-first", "the first number of a byte has its highest bits", Defect::high_bits_first),
+          bug("ignores-zero-points", "the zero point is half of the range", Defect::ignores_zero_point),
+          bug("takes-first-scale", "the scale of the first block is that of all", Defect::takes_first_scale),
+          bug("ignores-groups", "each block has its own scale, whatever g_idx says", Defect::ignores_groups)};
+}
+
 }  // namespace
 
 std::vector<VariantKernel> quantizing_variants(const std::string& op) {
@@ -269,6 +386,16 @@ std::vector<VariantKernel> quantizing_variants(const std::string& op) {
             variant_of("product-in-f32", "the sum is scaled in f32", multiplying<float>(Defect::none)),
             {{"add-then-round", oracles::Level::L2, "the zero point is added before rounding", "A16", "add-then-round"},
              multiplying<double>(Defect::adds_first)}};
+  if (op == "MatMulNBits")
+    return {variant_of("sequential", "from the last term to the first, in f64", unpacking<double>(Defect::none)),
+            variant_of("in-f32", "the numbers of B are f32, and so are the sums", unpacking<float>(Defect::none))};
+  if (is_combination(op))
+    return {
+        variant_of("ratios-in-f32", "the ratios of the scales first",
+                   combining<float>(op == "QLinearMul", Defect::none)),
+        variant_of("adds-zero-first", "the zero point is added before rounding",
+                   combining<float>(op == "QLinearMul", Defect::adds_first)),
+        variant_of("sequential", "one element after the other", combining<double>(op == "QLinearMul", Defect::none))};
   if (op == "DynamicQuantizeLinear")
     return {variant_of("sequential", "one element after the other", ranging(Defect::none)),
             variant_of("by-reciprocal", "x times 1 / y_scale, each rounded", ranging(Defect::by_reciprocal)),
@@ -289,6 +416,8 @@ std::vector<VariantKernel> quantizing_variants(const std::string& op) {
 std::vector<Bug> quantizing_bugs(const std::string& op) {
   if (op == "DynamicQuantizeLinear") return ranging_bugs(op);
   if (op == "QLinearMatMul") return multiplying_bugs(op);
+  if (is_combination(op)) return combining_bugs(op);
+  if (op == "MatMulNBits") return unpacking_bugs(op);
   const bool is_forward = op == "QuantizeLinear";
   if (!is_forward && op != "DequantizeLinear") return {};
   const auto bug = [&](const char* name, const char* what, Defect defect, const char* of = "") {
