@@ -6,6 +6,8 @@
 #include "reference/line_words.h"
 #include "reference/operator.h"
 
+#include <rapidcheck.h>
+
 #include <algorithm>
 
 namespace assay::generators {
@@ -91,9 +93,10 @@ std::string written_attribute(const Case& c, int part) { return std::next(c.node
 Cases fewer_attributes(const Case& c, int part) {
   Cases out;
   const std::string name = written_attribute(c, part);
+  const AttributeSpec* const spec = c.definition().attribute(name);
   Case without = c;
   without.node.attributes.erase(name);
-  push_refitted(out, std::move(without));
+  if (!spec || !spec->required) push_refitted(out, std::move(without));
   if (std::optional<Attribute> plainer = family_of(c.definition()).plainer(c, name)) {
     out.push_back(c);
     out.back().node.attribute(name, *std::move(plainer));
@@ -232,13 +235,26 @@ Ints towards(Int value, Int target) {
   return values;
 }
 
-rc::Seq<ShrinkCandidate> simpler(const Case& c) {
-  const Violated violated = c.definition().violated(c.call());
-  const std::vector<ShrinkStep> steps = steps_of(c);
-  return rc::seq::mapcat(
-      rc::seq::fromContainer(positions_of(c, steps)), [c, violated, steps](const Position& position) {
-        return rc::seq::fromContainer(fair_candidates(c, violated, steps[at(position.step)], position));
-      });
+SimplerCases::SimplerCases(const Case& c)
+    : case_(c), violated_(c.definition().violated(c.call())), steps_(steps_of(c)), positions_(positions_of(c, steps_)) {
+  std::ranges::reverse(positions_);
+}
+
+std::optional<ShrinkCandidate> SimplerCases::next() {
+  while (pending_.empty()) {
+    if (positions_.empty()) return std::nullopt;
+    const Position position = positions_.back();
+    positions_.pop_back();
+    try {
+      pending_ = fair_candidates(case_, violated_, steps_[at(position.step)], position);
+    } catch (const std::exception&) {
+      if (violated_.empty()) throw;  // a near miss may lack what a step reads
+    }
+    std::ranges::reverse(pending_);
+  }
+  ShrinkCandidate next = std::move(pending_.back());
+  pending_.pop_back();
+  return next;
 }
 
 CaseSize size_of(const Case& c) {

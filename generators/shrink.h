@@ -6,7 +6,8 @@
 
 #include "generators/family.h"
 
-#include <rapidcheck.h>
+#include <optional>
+#include <vector>
 
 namespace assay::generators {
 
@@ -22,8 +23,20 @@ struct ShrinkCandidate {
   Case c;
 };
 
-// In the order of their positions, the boldest first at each. Lazy: a candidate is made when it is looked at.
-rc::Seq<ShrinkCandidate> simpler(const Case& c);
+// The simpler cases of one, in the order of their positions, the boldest first at each: those of a position are made
+// when they are looked at.
+class SimplerCases {
+ public:
+  explicit SimplerCases(const Case& c);
+  std::optional<ShrinkCandidate> next();
+
+ private:
+  Case case_;
+  std::vector<std::string> violated_;
+  std::vector<ShrinkStep> steps_;
+  std::vector<Position> positions_;       // those to come, the next one last
+  std::vector<ShrinkCandidate> pending_;  // of the last position, the next one last
+};
 
 // Appends the case made consistent where its operator knows how, then the case as it is: a near miss may be one because
 // something does not fit.

@@ -278,6 +278,17 @@ Cases smaller_axis(const Case& c, int part) {
   return out;
 }
 
+// Shrinks to a single element at once: of flags that are fewer than all, those that are left may be equal.
+static int has_several(const Case& c) { return axis_count(c) > 0 && volume(shape_of(c)) > 1 ? 1 : 0; }
+static Cases one_element(const Case& c, int) {
+  Case one = c;
+  for (int axis = 0; axis < axis_count(c); ++axis) one = resized(one, axis, 1);
+  Case counted = one;
+  for (auto& [name, source] : counted.sources)
+    if (c.definition().input(name)->reads_as.empty()) source.recipe = {"iota", "1"};
+  return {one, counted};
+}
+
 const OperatorGenerator* Elementwise::generator() const {
   static const OperatorGenerator all{.draw = draw, .strata = shape_strata};
   return &all;
@@ -320,7 +331,7 @@ bool Elementwise::is_degenerate(const CoverageValue& feature) const {
 }
 
 std::span<const ShrinkStep> Elementwise::coarse_steps() const {
-  static const ShrinkStep steps[] = {{axis_count, fewer_axes}};
+  static const ShrinkStep steps[] = {{axis_count, fewer_axes}, {has_several, one_element}};
   return steps;
 }
 

@@ -22,7 +22,7 @@ Cases fewer_axes(const Case& c, int part) {
 Case with_one_index(Case c) {
   const auto is_read = [](const Parameter& input) { return !input.reads_as.empty(); };
   auto lists = c.definition().inputs | std::views::drop(1) | std::views::filter(is_read);
-  if (const auto list = lists.begin(); std::ranges::distance(lists) == 1 && c.node.inputs.contains(list->name))
+  if (const auto list = lists.begin(); std::ranges::distance(lists) == 1 && c.sources.contains(list->name))
     write_out(c, list->name, Shape(shape_of(c, list->name).size(), 1), {0});
   return c;
 }

@@ -5,6 +5,7 @@
 #include "generators/families/elementwise.h"
 #include "generators/families/product.h"
 #include "generators/parameters.h"
+#include "generators/shrink.h"
 #include "generators/values.h"
 #include "reference/operator.h"
 #include "reference/sequence.h"
@@ -34,7 +35,9 @@ Ints groups(const Sizes& s) {
 
 // Makes the other inputs fit the last axis of A, and K it.
 void refit(Case& c) {
-  if (shape_of(c).empty() || !is_given(c, "B") || !is_given(c, "scales")) return;
+  const auto states = [&](const char* name) { return c.node.attributes.contains(name); };
+  if (shape_of(c).empty() || !is_given(c, "B") || !is_given(c, "scales") || !states("N") || !states("block_size"))
+    return;
   c.node.attribute("K", Attribute(shape_of(c).back()));
   const Sizes s = sizes_of(c);
   if (s.block < 1) return;
@@ -127,6 +130,19 @@ bool another_type(Case& c) {
   return true;
 }
 
+// Fewer columns, and the smallest blocks.
+Cases smaller_numbers(const Case& c, int part) {
+  Cases out;
+  const char* const name = part == 0 ? "N" : "block_size";
+  for (const Int value : towards(c.call().integer(name), part == 0 ? 1 : 16)) {
+    Case next = c;
+    next.node.attribute(name, Attribute(value));
+    push_refitted(out, std::move(next));
+  }
+  return out;
+}
+constexpr ShrinkStep shrink_steps[] = {{[](const Case&) { return 2; }, smaller_numbers}};
+
 bool has_a_rest(const Case& c) { return sizes_of(c).depth % sizes_of(c).block != 0; }
 
 }  // namespace
@@ -135,6 +151,7 @@ const OperatorGenerator& matmul_nbits() {
   static const OperatorGenerator all = [] {
     OperatorGenerator made = placing_generator(draw, axes<1, 4>, refit);
     made.cost = cost;
+    made.steps = shrink_steps;
     made.damages = {{"another shape", another_shape},
                     {"another number", another_number},
                     {"another group", another_group},

@@ -25,7 +25,8 @@ Recipe draw_scale(const Shape& shape) {
 void draw_optional(Case& c, const MatrixExtents& e, DType floats) {
   if (c.definition().input("a_zero_point")) {
     const DType a = c.node.inputs.at("A").type.dtype;
-    give_or_not(c, "a_zero_point", {a, draw_single()}, draw_zero_point(a, true));
+    const Shape zero = draw_single();
+    give_or_not(c, "a_zero_point", {a, zero}, draw_zero_point(a, true));
   }
   const DType b = c.node.inputs.at("B").type.dtype;
   const Shape zeros = draw_per_column(e);
@@ -68,17 +69,18 @@ Case draw_dynamic(const Definition& definition, DType type, std::uint64_t stratu
 Case draw_qgemm(const Definition& definition, DType type, std::uint64_t stratum) {
   auto [c, e, added] = draw_operands(definition, type, stratum);
   const DType b = c.node.inputs.at("B").type.dtype;
-  const Shape scale = draw_single(), per_column = draw_per_column(e);
+  const Shape scale = draw_single(), zero = draw_single(), per_column = draw_per_column(e), added_shape = draw_added(e);
   add(c, "a_scale", {DType::f32, scale}, draw_scale(scale));
-  add(c, "a_zero_point", {type, draw_single()}, draw_zero_point(type, true));
+  add(c, "a_zero_point", {type, zero}, draw_zero_point(type, true));
   add(c, "b_scale", {DType::f32, per_column}, draw_scale(per_column));
   add(c, "b_zero_point", {b, per_column}, draw_zero_point(b, volume(per_column) <= 1));
-  give_or_not(c, "C", {DType::i32, draw_added(e)}, seeded(pick({"small", "around9", "around12"})));
+  give_or_not(c, "C", {DType::i32, added_shape}, seeded(pick({"small", "around9", "around12"})));
   if (chance(70)) {
     if (!c.node.inputs.contains("C")) c.node.empty_input("C");
     const DType y = pick(definition.types_of("TYZ"));
-    add(c, "y_scale", {DType::f32, draw_single()}, {"hold", pick({"1", "2", "64", "256", "0.3", "1000", "3.7", "16"})});
-    add(c, "y_zero_point", {y, draw_single()}, draw_zero_point(y, true));
+    const Shape one = draw_single();
+    add(c, "y_scale", {DType::f32, one}, {"hold", pick({"1", "2", "64", "256", "0.3", "1000", "3.7", "16"})});
+    add(c, "y_zero_point", {y, one}, draw_zero_point(y, true));
   }
   if (const float alpha = draw_factor(DType::f32); alpha != 1 || chance(30))
     c.node.attribute("alpha", Attribute(alpha));

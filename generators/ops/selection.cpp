@@ -156,8 +156,8 @@ const OperatorGenerator& compress() {
     OperatorGenerator made = placing_generator(draw_compress, axes<1>, refit_condition);
     made.damages.push_back({"a longer condition", [](Case& c) {
                               Ints condition = c.call().ints("condition");
-                              condition.resize(condition.size() + static_cast<std::size_t>(between(1, 3)),
-                                               between(0, 1));
+                              const Int next = between(0, 1);
+                              condition.resize(condition.size() + static_cast<std::size_t>(between(1, 3)), next);
                               write_condition(c, {std::ssize(condition)}, condition);
                             }});
     made.damages.push_back({"a condition of two axes", [](Case& c) {

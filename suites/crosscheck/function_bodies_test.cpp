@@ -27,7 +27,7 @@ using oracles::State;
 
 constexpr std::uint64_t seed = 10;
 
-std::uint64_t draws() { return count(600, 20'000); }
+std::uint64_t draws() { return count(600, 5'000); }
 
 // Which kernel an inner operator gets.
 using Hands = std::function<Kernel(const Definition&)>;

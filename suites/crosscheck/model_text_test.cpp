@@ -13,6 +13,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace assay::mutation {
 namespace {
@@ -109,12 +110,23 @@ bool has_packed_constant(const Case& c) {
   });
 }
 
-// An attribute has no text where it is a tensor with NaN or elements of less than eight bits, or lists strings.
+bool has_controls(const std::string& text) {
+  return std::ranges::any_of(text, [](unsigned char letter) { return std::iscntrl(letter) != 0; });
+}
+
+// An attribute has no text where it is a tensor with NaN or elements of less than eight bits, lists strings, or holds
+// what the parser does not read.
 bool may_have_no_text(const Case& c) {
   const auto is_string = [](const auto& each) { return each.second.type.dtype == DType::string; };
   if (std::ranges::any_of(c.node.inputs, is_string)) return true;  // whose controls and zeros the parser does not read
+  const auto holds_bits = [](const auto& each) {
+    return each.second.initializer && each.second.recipe.family == "bits";
+  };
+  if (std::ranges::any_of(c.sources, holds_bits)) return true;  // NaN of any payload
   return std::ranges::any_of(c.node.attributes, [](const auto& each) {
-    return std::holds_alternative<Tensor>(each.second) || std::holds_alternative<Texts>(each.second);
+    const auto* const word = std::get_if<std::string>(&each.second);
+    return std::holds_alternative<Tensor>(each.second) || std::holds_alternative<Texts>(each.second) ||
+           (word && has_controls(*word));
   });
 }
 

@@ -35,8 +35,8 @@ class ShrinkSearch {
 
   template <class F>
   bool try_candidates(F&& is_due) {
-    rc::Seq<generators::ShrinkCandidate> candidates = generators::simpler(best_.c);
-    while (rc::Maybe<generators::ShrinkCandidate> candidate = candidates.next()) {
+    generators::SimplerCases candidates(best_.c);
+    while (std::optional<generators::ShrinkCandidate> candidate = candidates.next()) {
       if (!is_due(candidate->at) || !seen_.insert(line(candidate->c)).second) continue;
       const Plainness plainness = plainness_of(candidate->c);
       if (!plainness.is_within(plainness_)) continue;

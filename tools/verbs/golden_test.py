@@ -73,8 +73,11 @@ def found(report):
     return counts
 
 
+FIRST = ("--ops", "Conv,AveragePool,DeformConv,QLinearConv,com.microsoft:NhwcConv")
+
+
 @unittest.skipUnless(os.environ.get("ASSAY_FULL") == "1" and TOOL.parts[-3] == "release", "minutes: --full, once")
-class WholeSuite(unittest.TestCase):
+class FirstOperators(unittest.TestCase):
     # ONNX's runner admits 1e-7 + 1e-3 |y| whatever was added up. Of the 808 vectors it refuses six of onnxruntime's answers on a
     # machine with AVX-512; which, depends on the order its kernels add in. The farthest: test_conv_11_3ad41d82471871a5, set 0,
     # element [0,6,2] is a sum of 32 terms whose sizes add up to A = 8; y is -1.13249e-6 exactly, the answer -1.66893e-6. That is
@@ -98,14 +101,17 @@ class WholeSuite(unittest.TestCase):
     def test_answers_of_a_whole_run_are_judged_alike_and_onnx_runs_every_vector_that_passes(self):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            assay("golden", "write", "--out", root / "golden")
-            assay("certify", "--backend", "onnxruntime", "--presentations", "none", "--save-outputs", root / "answers",
+            assay("golden", "write", *FIRST, "--out", root / "golden")
+            assay("certify", *FIRST, "--backend", "onnxruntime", "--presentations", "none", "--save-outputs", root / "answers",
                   "--report", root / "certify.json", status=1)
             assay("judge", "--golden", root / "golden", "--outputs", root / "answers", "--report", root / "judge.json", status=1)
             certified, judged = (read_json(root / name) for name in ("certify.json", "judge.json"))
             self.assertGreater(len(certified["verdicts"]), 4700)
             self.assertEqual(verdicts(judged), verdicts(certified))
-            self.assertEqual(judged["totals"], certified["totals"])
+            # What only comes after other cases counts against their version; no saved answer shows it.
+            sessions = collections.Counter(mark["counts_as"] for verdict in certified["verdicts"]
+                                           for mark in verdict.get("marks", ()) if "counts_as" in mark)
+            self.assertEqual(judged["totals"], {state: count - sessions[state] for state, count in certified["totals"].items()})
             names = {case["line"]: case["name"] for case in read_json(root / "golden" / "MANIFEST.json")["cases"]}
             # bfloat16 has none among numpy's types.
             passing = {names[v["line"]] for v in certified["verdicts"] if v["state"] == "pass" and v["class"] == "valid-core"
