@@ -15,7 +15,7 @@ FIRST = {"Conv", "AveragePool", "DeformConv", "QLinearConv", "NhwcConv"}
 LARGER = {"SwiGLU": 49, "Shrink": 85, "Mod": 97, "Clip": 123, "Pow": 189, "Cast": 68, "CastLike": 68, "Dropout": 247, "Concat": 140, "Slice": 202,
           "Scatter": 138, "ScatterElements": 138, "ScatterND": 138, "Pad": 180, "CenterCropPad": 180,
           "Split": 276, "Resize": 690, "TensorScatter": 152, "Range": 267, "Unique": 304,
-          "MatMulInteger16": 131, "MatMulIntegerToFloat": 150, "DynamicQuantizeMatMul": 150, "QGemm": 150, "QLinearAdd": 64, "QLinearMul": 64,
+          "MatMulInteger16": 131, "MatMulIntegerToFloat": 151, "DynamicQuantizeMatMul": 151, "QGemm": 151, "QLinearAdd": 64, "QLinearMul": 64,
           "QuantizeLinear": 280, "DequantizeLinear": 280, "DynamicQuantizeLinear": 219,
           "NegativeLogLikelihoodLoss": 152, "SoftmaxCrossEntropyLoss": 152,
           "MaxUnpool": 306, "Det": 301, "RoiAlign": 603, "NonMaxSuppression": 491, "AffineGrid": 240, "Einsum": 896, "MaxRoiPool": 344, "Upsample": 399, "GridSample": 461,

@@ -264,7 +264,7 @@ class IntegerProductAnswer final : public Answer {
   }
 
   Tolerance every_step_in_f16(Int index) const {
-    Tolerance out = beyond("every step in f16");
+    Tolerance out = beyond("every operation in f16");
     out.level = Level::L3;
     const Format& half = format_of(DType::f16);
     out.budget = budget(index, sum(index), half);

@@ -221,14 +221,13 @@ TEST_CASE("Node tests: the outputs ONNX expects are what the oracle admits, or a
                                            "Scaler",
                                            "OneHotEncoder",
                                            "CategoryMapper",
-                                           "NhwcConv",
                                            "TreeEnsembleClassifier",
                                            "TreeEnsembleRegressor",
                                            "SVMRegressor",
                                            "SVMClassifier"};
   for (const Operator* op : operators()) {
     INFO(op->name());
-    const bool is_tested = std::ranges::count(untested, op->name()) == 0;
+    const bool is_tested = op->domain() != "com.microsoft" && std::ranges::count(untested, op->name()) == 0;
     CHECK((judged[op->name()] > 0) == is_tested);
   }
   int all = 0;
