@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators of com.microsoft as onnxruntime registers them.
 //
-// NhwcConv 1: the attributes and inputs of Conv, X and Y with the channels
-// last. Its inference moves X to N x C x I…, runs ONNX's rule for convolutions and moves the result back; W is taken as
-// M x C/group x k… there, although kernels execute M x k… x C/group. Without kernel_shape the extents it infers for
-// those are wrong (A24).
+// The inference of NhwcConv moves X to N x C x I…, runs ONNX's rule for convolutions and moves the result back; W is
+// taken as M x C/group x k… there, although kernels execute M x k… x C/group. Without kernel_shape the extents it
+// infers for those are wrong (A24). A product of matrices is inferred as MatMul's, of operands whose axes have been
+// moved.
 #include "reference/onnx_contrib.h"
 
 #include <onnx/defs/schema.h>

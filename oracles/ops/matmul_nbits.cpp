@@ -113,11 +113,18 @@ class NBitsAnswer final : public Answer {
   }
 
   Element enclosed(Int index, Summing how) const {
-    for (Int k = 0; k < depth_; ++k)
+    for (Int k = 0; k < depth_; ++k) {
       if (!at(index % columns_, k)) return unscored("a scale or a zero point is not finite, or has too many bits");
+      if (leaves_narrow_type(a_.at(index / columns_ * depth_ + k)))
+        return unscored("the type that accuracy_level admits for A does not hold it");
+    }
     Element out = enclose(dot(index), dtype_, how);
     if (out.kind == Kind::finite) out.required.budget = out.required.budget + besides(index);
     return out;
+  }
+
+  bool leaves_narrow_type(const Scalar& a) const {
+    return level_ >= 2 && (!a.is_finite() || (level_ == 2 && Dyadic::power_of_two(15) < abs(a.value())));
   }
 
   // What it costs to write down w, and to take A as accuracy_level admits it.
