@@ -148,7 +148,7 @@ void infer_product(InferenceContext& context, std::size_t a, std::size_t b) {
   if (right_end > 0) *y.add_dim() = right.dim(right_end);
 }
 
-// Of a type of its own, or of that of another input.
+// Infers a product of a type of its own, or of that of another input.
 auto product_in(std::size_t a, std::size_t b, int type) {
   return [=](InferenceContext& context) {
     context.getOutputType(0)->mutable_tensor_type()->set_elem_type(type);
@@ -204,11 +204,16 @@ OpSchema dynamic_quantize_matmul() {
       .TypeAndShapeInferenceFunction(product_as(0, 1, 0));
 }
 
-OpSchema qgemm() {
-  return contrib("QGemm")
+// A product of operands that may be transposed, scaled.
+OpSchema scaled(const char* name) {
+  return contrib(name)
       .Attr("alpha", "", AttributeProto::FLOAT, 1.0F)
       .Attr("transA", "", AttributeProto::INT, static_cast<std::int64_t>(0))
-      .Attr("transB", "", AttributeProto::INT, static_cast<std::int64_t>(0))
+      .Attr("transB", "", AttributeProto::INT, static_cast<std::int64_t>(0));
+}
+
+OpSchema qgemm() {
+  return scaled("QGemm")
       .Input(0, "A", "", "TA")
       .Input(1, "a_scale", "", "T")
       .Input(2, "a_zero_point", "", "TA")
@@ -236,10 +241,7 @@ OpSchema qgemm() {
 }
 
 OpSchema scaled_matmul(const char* name) {
-  return contrib(name)
-      .Attr("alpha", "", AttributeProto::FLOAT, 1.0F)
-      .Attr("transA", "", AttributeProto::INT, static_cast<std::int64_t>(0))
-      .Attr("transB", "", AttributeProto::INT, static_cast<std::int64_t>(0))
+  return scaled(name)
       .Input(0, "A", "", "T")
       .Input(1, "B", "", "T")
       .Output(0, "Y", "", "T")

@@ -32,7 +32,7 @@ void draw_optional(Case& c, const MatrixExtents& e, DType floats) {
   const Shape zeros = draw_per_column(e);
   give_or_not(c, "b_zero_point", {b, zeros}, draw_zero_point(b, volume(zeros) <= 1));
   give_or_not(c, "bias", {floats, {e.columns}}, seeded(pick({"quarter", "normal", "small"})));
-  // What stands before an input that is given has to be there, at least by an empty name.
+  // Names what stands before an input that is given, at least by an empty name.
   const std::vector<std::string> in_order{"a_zero_point", "b_zero_point", "bias"};
   for (std::size_t i = 0; i + 1 < in_order.size(); ++i)
     for (std::size_t later = i + 1; later < in_order.size(); ++later)

@@ -19,7 +19,7 @@ namespace {
 
 Int up(Int a, Int b) { return (a + b - 1) / b; }
 
-// Of few bits; none where 64 do not hold it.
+// Makes a scalar of a number; none where 64 bits do not hold it.
 std::optional<Scalar> as_scalar(Dyadic value) {
   if (value.mantissa == 0) return Scalar();
   const bool is_negative = value.mantissa < 0;
@@ -127,7 +127,7 @@ class NBitsAnswer final : public Answer {
     return level_ >= 2 && (!a.is_finite() || (level_ == 2 && Dyadic::power_of_two(15) < abs(a.value())));
   }
 
-  // What it costs to write down w, and to take A as accuracy_level admits it.
+  // Returns what it costs to write down w, and to take A as accuracy_level admits it.
   Ratio besides(Int index) const {
     const Format& single = format_of(DType::f32);
     const Int n = index % columns_, row = index / columns_ * depth_;

@@ -58,7 +58,7 @@ Codes exact_codes(const Tensor& a, Int zero) {
   return codes;
 }
 
-// What DynamicQuantizeLinear may make of A at that zero point, in either order of rounding and adding.
+// Returns what DynamicQuantizeLinear may make of A at that zero point, in either order of rounding and adding.
 Codes dynamic_codes(const Tensor& a, const DynamicRange& range, Int zero) {
   const Requantizing rounds{DType::u8}, adds{DType::u8, true};
   const Scalar scale = rounded(range.scale, format_of(DType::f32));
@@ -77,7 +77,7 @@ Codes dynamic_codes(const Tensor& a, const DynamicRange& range, Int zero) {
   return codes;
 }
 
-// What is multiplied, and by what it is scaled.
+// Holds what is multiplied, and by what it is scaled.
 struct IntegerProduct {
   std::string unscored;  // why nothing is claimed
   std::vector<Codes> a;  // of each zero point that is admitted, the right one first
@@ -175,7 +175,7 @@ class IntegerProductAnswer final : public Answer {
     return {out.right + added, out.least + added, out.most + added};
   }
 
-  // What is scaled to integers: nothing where alpha is 0, which then counts as 1. Times a_scale it has 48 bits.
+  // Returns what is scaled to integers: nothing where alpha is 0, which then counts as 1. Times a_scale it has 48 bits.
   Int steps(Int index) const { return of_.alpha.is_zero() ? 0 : sum(index).right; }
   Scaling scaling(Int index) const {
     Scalar factor = of_.alpha.is_zero() ? scalar(Int{1}) : of_.alpha;

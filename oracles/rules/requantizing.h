@@ -58,7 +58,7 @@ std::vector<Tolerance> one_step_off(const Requantizing& how, const Element& elem
 Ratio divided(const Ratio& a, const Scalar& by);
 Ratio units_of_f32(const Ratio& of, Int count);
 
-// What the data of DynamicQuantizeLinear decide, e = (max - min) / 255 (windows-and-products 3.14).
+// Holds what the data of DynamicQuantizeLinear decide, e = (max - min) / 255 (windows-and-products 3.14).
 struct DynamicRange {
   std::string unscored;  // why nothing is claimed
   Ratio low, high, scale;

@@ -75,4 +75,45 @@ Matrices Matrices::of(const Shape& a, const Shape& b, bool transposes_a, bool tr
   return m;
 }
 
+bool is_flagged(const Call& c, const std::string& flag) {
+  return c.definition().attribute(flag) && c.integer(flag) != 0;
+}
+
+namespace {
+
+const Shape& a_shape(const Call& c) { return c.shape(c.definition().inputs.front().name); }
+const Shape& b_shape(const Call& c) { return c.shape(c.definition().input("b") ? "b" : "B"); }
+bool has_matrices(const Call& c) { return !a_shape(c).empty() && !b_shape(c).empty(); }
+bool are_matrices(const Call& c) { return c.rank("A") == 2 && c.rank("B") == 2; }
+
+}  // namespace
+
+bool c_is_broadcast(const Call& c) {
+  if (!are_matrices(c) || !c.has("C")) return true;
+  const Shape& own = c.shape("C");
+  const Shape whole = Matrices::of(c.shape("A"), c.shape("B"), is_flagged(c, "transA"), is_flagged(c, "transB")).shape;
+  for (std::size_t i = 0; i < own.size() && own.size() <= 2; ++i)
+    if (own[i] != 1 && own[i] != whole[2 - own.size() + i]) return false;
+  return own.size() <= 2;
+}
+
+void matmul_constraints(Operator& op) {
+  op.require("C1", "neither A nor B is a scalar", has_matrices)
+      .require(
+          "C2", "the columns of A are as many as the rows of B",
+          [](auto& c) { return !has_matrices(c) || inner_extent_of_a(a_shape(c)) == inner_extent_of_b(b_shape(c)); })
+      .require("C3", "the axes of A and B before the last two can be broadcast",
+               [](auto& c) { return batches_meet(a_shape(c), b_shape(c)); });
+}
+
+void gemm_constraints(Operator& op) {
+  op.require("C1", "A and B have two axes", are_matrices)
+      .require("C2", "the columns of A' are as many as the rows of B'",
+               [](auto& c) {
+                 return !are_matrices(c) ||
+                        c.dim("A", is_flagged(c, "transA") ? 0 : 1) == c.dim("B", is_flagged(c, "transB") ? 1 : 0);
+               })
+      .require("C3", "C can be broadcast to the shape of Y", c_is_broadcast);
+}
+
 }  // namespace assay

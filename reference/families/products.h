@@ -30,6 +30,15 @@ bool batches_meet(const Shape& a, const Shape& b);
 Int inner_extent_of_a(const Shape& a);
 Int inner_extent_of_b(const Shape& b);
 
+// Tells whether the version has an attribute that is not 0.
+bool is_flagged(const Call& c, const std::string& flag);
+
+// Gives an operator what MatMul demands of its first input and of B, or b (C1 to C3), and Gemm of A, B and C.
+void matmul_constraints(Operator& op);
+void gemm_constraints(Operator& op);
+// Tells whether C can be broadcast to the product of two matrices A and B; of others it may be anything.
+bool c_is_broadcast(const Call& c);
+
 // What products are summed in: integers modulo 2^64.
 template <class T>
 using product_t = std::conditional_t<std::is_integral_v<T>, std::uint64_t, accumulator_t<T>>;

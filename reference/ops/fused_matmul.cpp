@@ -13,10 +13,6 @@
 namespace assay {
 namespace {
 
-bool is_flagged(const Call& c, const std::string& flag) {
-  return c.definition().attribute(flag) && c.integer(flag) != 0;
-}
-
 // Returns what is multiplied: where the axes of an operand, "A" or "B", come to stand.
 std::vector<std::size_t> axes_of(const Call& c, const std::string& operand) {
   const auto rank = static_cast<std::size_t>(c.rank(operand));

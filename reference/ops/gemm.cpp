@@ -70,19 +70,7 @@ Tensor compute(const Call& call, Inputs in) {
 
 bool are_matrices(const Call& c) { return c.rank("A") == 2 && c.rank("B") == 2; }
 
-bool inner_extents_match(const Call& c) {
-  return c.dim("A", c.integer("transA") ? 0 : 1) == c.dim("B", c.integer("transB") ? 1 : 0);
-}
-
 bool is_of_shape(const Call& c) { return !are_matrices(c) || c.shape("C") == matrices_of(c).shape; }
-
-bool is_broadcast(const Call& c) {
-  if (!are_matrices(c) || !c.has("C")) return true;
-  const Shape &own = c.shape("C"), whole = matrices_of(c).shape;
-  for (std::size_t i = 0; i < own.size() && own.size() <= 2; ++i)
-    if (own[i] != 1 && own[i] != whole[2 - own.size() + i]) return false;
-  return own.size() <= 2;
-}
 
 }  // namespace
 
@@ -92,15 +80,12 @@ Operator gemm() {
   return Operator("Gemm")
       .input("A", "T").input("B", "T").input("C", "T").output("Y", "T")
       .attribute("alpha", 1.0F).attribute("beta", 1.0F).attribute("transA", 0).attribute("transB", 0)
-      .require("C1", "A and B have two axes", are_matrices)
-      .require("C2", "the columns of A' are as many as the rows of B'",
-               [](auto& c) { return !are_matrices(c) || inner_extents_match(c); })
-      .require("C3", "C can be broadcast to the shape of Y", is_broadcast)
+      .with(gemm_constraints)
       .rulings({"A26", "A29", "W22"})
       .since(1)
           .type("T", {f16, f32, f64}).attribute("broadcast", 0).rulings({"W23"})
           .require("C4", "C has the shape of Y where broadcast is 0",
-                   [](auto& c) { return c.integer("broadcast") != 0 || !is_broadcast(c) || is_of_shape(c); })
+                   [](auto& c) { return c.integer("broadcast") != 0 || !c_is_broadcast(c) || is_of_shape(c); })
       .since(6, "the text is rewritten")
       .since(7, "C is broadcast wherever it can be")
           .without("broadcast").without("C4").settled("W23")

@@ -105,8 +105,6 @@ Tensor compute_quantized(const Call& call, Inputs in) {
   return y;
 }
 
-bool has_matrices(const Call& c) { return !a_shape(c).empty() && !b_shape(c).empty(); }
-
 // One zero point, or one for each row of A or column of B: a vector of those of one matrix, else with an axis of 1.
 bool zero_point_fits(const Call& c, const char* zero_point, const char* of, bool is_per_row) {
   if (!c.has(zero_point) || (volume(c.shape(zero_point)) == 1 && c.rank(zero_point) <= 1)) return true;
@@ -117,15 +115,6 @@ bool zero_point_fits(const Call& c, const char* zero_point, const char* of, bool
   return c.shape(zero_point) == shape;
 }
 
-void matrix_parameters(Operator& op) {
-  op.require("C1", "neither A nor B is a scalar", has_matrices)
-      .require(
-          "C2", "the columns of A are as many as the rows of B",
-          [](auto& c) { return !has_matrices(c) || inner_extent_of_a(a_shape(c)) == inner_extent_of_b(b_shape(c)); })
-      .require("C3", "the axes of A and B before the last two can be broadcast",
-               [](auto& c) { return batches_meet(a_shape(c), b_shape(c)); });
-}
-
 }  // namespace
 
 // clang-format off
@@ -133,7 +122,7 @@ Operator matmul() {
   using enum DType;
   return Operator("MatMul")
       .input("A", "T").input("B", "T").output("Y", "T")
-      .with(matrix_parameters)
+      .with(matmul_constraints)
       .rulings({"A26", "A29", "W21"})
       .since(1)
           .type("T", {f16, f32, f64})
@@ -149,7 +138,7 @@ Operator matmul_integer() {
   return Operator("MatMulInteger")
       .input("A", "T1").input("B", "T2")
       .input("a_zero_point", "T1", Arity::optional).input("b_zero_point", "T2", Arity::optional).output("Y", "T3")
-      .with(matrix_parameters)
+      .with(matmul_constraints)
       .require("C4", "a_zero_point is one number, or one for each row of A",
                [](auto& c) { return zero_point_fits(c, "a_zero_point", "A", true); })
       .require("C5", "b_zero_point is one number, or one for each column of B",
@@ -168,7 +157,7 @@ Operator qlinear_matmul() {
       .input("a", "T1").input("a_scale", "tensor(float)").input("a_zero_point", "T1")
       .input("b", "T2").input("b_scale", "tensor(float)").input("b_zero_point", "T2")
       .input("y_scale", "tensor(float)").input("y_zero_point", "T3").output("y", "T3")
-      .with(matrix_parameters)
+      .with(matmul_constraints)
       .require("C4", "a_scale and a_zero_point are one number, or one for each row of a",
                [](auto& c) { return zero_point_fits(c, "a_scale", "a", true) && zero_point_fits(c, "a_zero_point", "a", true); })
       .require("C5", "b_scale and b_zero_point are one number, or one for each column of b",

@@ -16,9 +16,6 @@
 namespace assay {
 namespace {
 
-bool is_flagged(const Call& c, const char* flag) { return c.definition().attribute(flag) && c.integer(flag) != 0; }
-bool are_matrices(const Call& c) { return c.rank("A") == 2 && c.rank("B") == 2; }
-
 Matrices matrices_of(const Call& c) {
   if (!c.definition().attribute("transA")) return Matrices::of(c.shape("A"), c.shape("B"));
   return Matrices::of(c.shape("A"), c.shape("B"), is_flagged(c, "transA"), is_flagged(c, "transB"));
@@ -134,7 +131,6 @@ Tensor multiply_and_requantize(const Call& call, Inputs in) {
   return y;
 }
 
-bool has_matrices(const Call& c) { return c.rank("A") > 0 && c.rank("B") > 0; }
 Int columns_of(const Call& c) {
   if (c.rank("B") < 2) return 1;
   return c.shape("B")[static_cast<std::size_t>(c.rank("B")) - (is_flagged(c, "transB") ? 2 : 1)];
@@ -150,32 +146,6 @@ Constraint bias_fits() {
           [](const Call& c) { return !c.has("bias") || c.shape("bias") == Shape{columns_of(c)}; }, ""};
 }
 
-void matrix_parameters(Operator& op) {
-  op.require("C1", "neither A nor B is a scalar", has_matrices)
-      .require("C2", "the columns of A are as many as the rows of B",
-               [](auto& c) {
-                 return !has_matrices(c) || inner_extent_of_a(c.shape("A")) == inner_extent_of_b(c.shape("B"));
-               })
-      .require("C3", "the axes of A and B before the last two can be broadcast",
-               [](auto& c) { return batches_meet(c.shape("A"), c.shape("B")); });
-}
-
-void gemm_constraints(Operator& op) {
-  op.require("C1", "A and B have two axes", are_matrices)
-      .require("C2", "the columns of A' are as many as the rows of B'",
-               [](auto& c) {
-                 return !are_matrices(c) ||
-                        c.dim("A", is_flagged(c, "transA") ? 0 : 1) == c.dim("B", is_flagged(c, "transB") ? 1 : 0);
-               })
-      .require("C3", "C can be broadcast to the shape of Y", [](auto& c) {
-        if (!are_matrices(c) || !c.has("C")) return true;
-        const Shape &own = c.shape("C"), whole = output_shape(c);
-        for (std::size_t i = 0; i < own.size() && own.size() <= 2; ++i)
-          if (own[i] != 1 && own[i] != whole[2 - own.size() + i]) return false;
-        return own.size() <= 2;
-      });
-}
-
 DType float_or_quantized(const Call& c) { return c.has("y_zero_point") ? c.type("y_zero_point").dtype : DType::f32; }
 
 }  // namespace
@@ -185,7 +155,7 @@ Operator matmul_integer16() {
   using enum DType;
   return Operator("MatMulInteger16", "com.microsoft")
       .input("A", "T1").input("B", "T2").output("Y", "T3")
-      .with(matrix_parameters)
+      .with(matmul_constraints)
       .since(1)
           .type("T1", {i16}).type("T2", {i16}).type("T3", {i32}).rulings({"W7"})
       .shaping(Shaping::product).infer(moved_to(output_shape)).kernel(multiply_int16);
@@ -197,7 +167,7 @@ Operator matmul_integer_to_float() {
       .input("A", "T1").input("B", "T2").input("a_scale", "T3").input("b_scale", "T3")
       .input("a_zero_point", "T1", Arity::optional).input("b_zero_point", "T2", Arity::optional)
       .input("bias", "T3", Arity::optional).output("Y", "T3")
-      .with(matrix_parameters)
+      .with(matmul_constraints)
       .require("C4", "a_scale and a_zero_point are one number, b_scale and b_zero_point one, or one for each column of B",
                [](auto& c) { return is_single(c, "a_scale") && is_single(c, "a_zero_point") && is_per_column(c, "b_scale") && is_per_column(c, "b_zero_point"); })
       .require(bias_fits())
@@ -212,7 +182,7 @@ Operator dynamic_quantize_matmul() {
   return Operator("DynamicQuantizeMatMul", "com.microsoft")
       .input("A", "T1").input("B", "T2").input("b_scale", "T1").input("b_zero_point", "T2", Arity::optional)
       .input("bias", "T1", Arity::optional).output("Y", "T1")
-      .with(matrix_parameters)
+      .with(matmul_constraints)
       .require("C4", "b_scale and b_zero_point are one number, or one for each column of B",
                [](auto& c) { return is_per_column(c, "b_scale") && is_per_column(c, "b_zero_point"); })
       .require(bias_fits())
