@@ -79,6 +79,7 @@ Recipe fill_of_product(DType type) {
 
 // Positive numbers, for the most part: what is left of one sign, which repeats, lies beyond the negatives.
 Recipe fill_of_logarithm(DType type) {
+  if (is_float(type) && chance(5)) return {"lit", "2,inf,1,3"};
   if (chance(65)) return {"lit", pick({"1,2,3,5", "9,1,7", "0,1,0,16", "3,-1,4", "40,2,300,1,7"})};
   return is_float(type) && chance(60) ? seeded(pick({"uniform", "cancel"})) : fill_of_sum(type);
 }
