@@ -17,7 +17,7 @@ import unittest
 import browser  # beside this file
 import examiners
 from page_test import spoiled
-from command_line import ended, read_json, worker, write_json
+from command_line import SPECIAL, ended, read_json, worker, write_json
 
 FULL = os.environ.get("ASSAY_FULL") == "1"
 # A WCAG contrast ratio, of every text that is seen, against what it stands on.
@@ -40,7 +40,6 @@ NAMELESS = r"""[...document.querySelectorAll("button, a[href], input, select, [r
 HEADINGS = r"""[...document.querySelectorAll("h1,h2,h3,h4")].filter((e) => e.offsetParent !== null).map((e) => Number(e.tagName[1]))"""
 KINDS = {"wrong": ["fail", "below"], "crash": ["error", "not run"], "refused": ["refused"]}
 BREAKING = sum(KINDS.values(), [])
-SPECIAL = ("nonfinite", "overflow-int")
 # A backend in every trouble: over a kernel of 3 it is wrong, and from then on over strides of 1 as well; over one of 2 with pads
 # it crashes; strides above 2 it turns away.
 TROUBLED = """

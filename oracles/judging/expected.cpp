@@ -207,12 +207,16 @@ struct Admitting {
   }
 
   void admit_everything(Int index) {
+    all.or_nan.push_back(index);
+    ++all.unscored;
+    if (answer.dtype() == DType::string) {
+      all.has_other_texts = true;
+      return;
+    }
     const Range range = whole_range(answer.dtype());
     if (is_float(answer.dtype())) store(all.output, index, special(Kind::nan));
-    ++all.unscored;
     store(all.lower, index, range.lower);
     store(all.upper, index, range.upper);
-    all.or_nan.push_back(index);
   }
 
   void widen(Int index, const Element& element, Range& range) {
@@ -248,7 +252,7 @@ bool admits(const Admitted& answer, const Tensor& output, Int index) {
   const Scalar lower = scalar(answer.lower, index), upper = scalar(answer.upper, index);
   if (value.is == Scalar::Class::nan)
     return lower.is == Scalar::Class::nan || has(answer.or_nan, index) || has(answer.or_nonfinite, index);
-  if (value.text) return same(value, lower) || same(value, upper);
+  if (value.text) return has(answer.or_nan, index) || same(value, lower) || same(value, upper);
   const bool is_inside = lower.is != Scalar::Class::nan && !is_less(value, lower) && !is_less(upper, value);
   return is_inside || (value.is_zero() && has(answer.or_zero, index)) ||
          (value.is == Scalar::Class::infinite && has(answer.or_nonfinite, index));

@@ -41,8 +41,9 @@ Result<std::vector<Admissible>> admissible(const Case& c, int set);
 struct Admitted {
   Readings readings;  // that it follows
   Tensor output, lower, upper;
-  std::vector<Int> or_zero, or_nan, or_nonfinite;  // elements by row-major index that may be that as well
-  bool has_other_texts = false;                    // strings are as right that say the same otherwise
+  // Elements by row-major index that may be that as well; a string among those that may be NaN may be any.
+  std::vector<Int> or_zero, or_nan, or_nonfinite;
+  bool has_other_texts = false;  // strings are as right that say the same otherwise
   Int unscored = 0;  // elements of which nothing may be claimed: anything is admitted, and NaN (0) stands in `output`
 };
 

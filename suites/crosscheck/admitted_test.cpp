@@ -100,6 +100,18 @@ TEST_CASE("A breach is not admitted, but for numbers between zero and the smalle
   CHECK(100 * hidden < fails);
 }
 
+TEST_CASE("Of a label of which nothing is claimed any string is admitted", "[admitted]") {
+  const Case c = *parse_case(
+      "ai.onnx.ml:LinearClassifier-1 opset=1 ir=8 X=f32[1,1]~hold:nan coefficients=1,2 intercepts=0,0 "
+      "classlabels_strings=a,b");
+  const std::vector<std::vector<oracles::Admitted>> all = oracles::admitted(c, 0, Level::widest, {});
+  REQUIRE(!all.empty());
+  CHECK(all[0][0].unscored == 1);
+  Tensor label({DType::string, {1}});
+  label.as<std::string>()[0] = "anything";
+  CHECK(oracles::is_among(label, {all[0][0]}));
+}
+
 TEST_CASE("What a backend rounds or moves as no text forbids is contested, below or unscored, never wrong",
           "[admitted]") {
   const auto state_of = [](const char* text, double answer) {
