@@ -46,6 +46,13 @@ class Total final : public Remembering {
     for (const Tree& each : operands_) sizes_ += each->size();
   }
 
+  // Tells whether a partial sum of some order may overflow, be the whole, or its mean, as small as it is.
+  bool breaks_down(const Policy& p) const override {
+    double most = sizes_;
+    for (const Tree& each : operands_) most += each->error(p);
+    return (std::isfinite(most) && !(most < two_to(p.nodes.max_exponent))) || Remembering::breaks_down(p);
+  }
+
  private:
   static std::optional<Ratio> fraction_of(const std::vector<Tree>& terms, Int divisor) {
     Ratio sum{};

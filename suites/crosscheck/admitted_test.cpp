@@ -11,6 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include <iostream>
+#include <limits>
 
 namespace assay::mutation {
 namespace {
@@ -153,6 +154,10 @@ TEST_CASE("What a backend rounds or moves as no text forbids is contested, below
       "BatchNormalization-15 opset=15 ir=8 X=f32[1,1]~hold:2 scale=f32[1]~hold:3 B=f32[1]~hold:1 "
       "input_mean=f32[1]~hold:1 input_var=f32[1]~hold:-4";
   CHECK(state_of(normal, 2.5) == State::unscored);
+  // The sum of three scores overflows, their mean does not.
+  constexpr const char* loss =
+      "NegativeLogLikelihoodLoss-13 opset=13 ir=8 input=f32[3,1]~hold:2e38 target=i64[3]~values:0,0,0";
+  CHECK(state_of(loss, -std::numeric_limits<double>::infinity()) == State::unscored);
 }
 
 }  // namespace assay::mutation
