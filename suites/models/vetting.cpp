@@ -9,6 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <fstream>
 #include <map>
 #include <stdexcept>
 
@@ -61,21 +63,56 @@ KnownVersion version_of(const Json& row, const Json& causes) {
   return version;
 }
 
-// Cuts the verdicts off a report: they are nearly all of it, and nothing is looked up in them.
-void cut_verdicts(std::string& text) {
-  const std::size_t at = text.find("\n  \"verdicts\": ");
-  if (at == text.npos) return;
-  text.resize(text.find_last_not_of(",\n ", at) + 1);
-  text += '}';
+// Reads a report up to its verdicts: they are nearly all of it, and nothing is looked up in them.
+Result<std::string> up_to_verdicts(const std::filesystem::path& file) {
+  const std::string verdicts = "\n  \"verdicts\": ";
+  std::error_code failure;
+  if (std::filesystem::is_regular_file(file, failure)) {
+    std::ifstream in(file, std::ios::binary);
+    std::string text, block(std::size_t{1} << 20, '\0');
+    while (in.read(block.data(), static_cast<std::streamsize>(block.size())), in.gcount() > 0) {
+      const std::size_t before = text.size() - std::min(text.size(), verdicts.size());
+      text.append(block, 0, static_cast<std::size_t>(in.gcount()));
+      if (const std::size_t at = text.find(verdicts, before); at != text.npos) {
+        text.resize(text.find_last_not_of(",\n ", at) + 1);
+        return text + "\n}";
+      }
+    }
+  }
+  return file_contents(file, most_report);
+}
+
+// Returns a member of a report as it stands there, on lines of its own; none where it does not.
+std::optional<std::string> member(const std::string& text, const std::string& name) {
+  const std::size_t at = text.find("\n  \"" + name + "\": ");
+  if (at == text.npos) return std::nullopt;
+  const std::size_t end = std::min(text.find("\n  \"", at + 1), text.find("\n}", at + 1));
+  return text.substr(at, text.find_last_not_of(",\n ", std::min(end, text.size()) - 1) + 1 - at);
+}
+
+// Reduces a report to what is looked up: with all that a run found the rest takes longer to read than a model.
+std::string looked_up(std::string text) {
+  const std::optional<std::string> operators = member(text, "operators"), causes = member(text, "causes");
+  return operators && causes ? "{" + *operators + "," + *causes + "\n}" : std::move(text);
+}
+
+// Parses a report without what nothing is looked up in, of which a whole run has millions of letters.
+Json parsed(const std::string& text) {
+  std::set<std::string, std::less<>> passed_over{"account", "detail",  "errors",  "evidence", "examples",
+                                                 "first",   "pattern", "picture", "replay",   "smallest"};
+  if (text.find("\"standings\"") != text.npos) passed_over.insert("types");
+  return Json::parse(text, [&](int, Json::parse_event_t event, const Json& key) {
+    return event != Json::parse_event_t::key || !passed_over.contains(key.get_ref<const std::string&>());
+  });
 }
 
 Known known_by(const std::filesystem::path& file) {
-  Result<std::string> text = file_contents(file, most_report);
-  if (!text) throw InputError(text.error());
+  Result<std::string> read = up_to_verdicts(file);
+  if (!read) throw InputError(read.error());
   try {
-    cut_verdicts(*text);
-    if (nests_too_deep(*text)) throw std::invalid_argument("depth");
-    const Json report = Json::parse(*text);
+    const std::string text = looked_up(*std::move(read));
+    if (nests_too_deep(text)) throw std::invalid_argument("depth");
+    const Json report = parsed(text);
     const Json causes = report.value("causes", Json::array());
     Known known;
     for (const Json& row : report.at("operators"))
