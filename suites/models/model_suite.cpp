@@ -204,21 +204,36 @@ class Planner {
   ModelSuite out_;
 };
 
+// Constants of a model: what they are, or that they are some where nothing looks their many numbers up.
+struct Constants {
+  std::map<std::string, Tensor> known;
+  std::set<std::string, std::less<>> large;
+};
+
 // Works out a node whose inputs are all known, if that is little work.
-void fold(const GraphNode& node, std::map<std::string, Tensor>& constants) {
+void fold(const GraphNode& node, const GraphModel& graph, Constants& constants) {
   if (!node.definition) return;
   ModelValues values;
   Int elements = 0;
-  for (const std::string& input : node.inputs)
-    if (const auto known = constants.find(input); known != constants.end())
-      elements += (values[input] = {known->second, true}).tensor.elements();
+  bool is_constant = true;
+  for (const std::string& input : node.inputs) {
+    const auto known = constants.known.find(input);
+    if (known != constants.known.end()) elements += (values[input] = {known->second, true}).tensor.elements();
+    is_constant &= input.empty() || known != constants.known.end();
+  }
   if (elements > most_written) return;
-  if (Result<WorkedOut> out = worked_out(node, values, 1)) put(node, std::move((*out).values), constants);
+  for (const std::string& output : node.outputs) {
+    const auto type = graph.types.find(output);
+    if (!is_constant || type == graph.types.end() || volume(type->second.shape) <= most_written) continue;
+    constants.large.insert(node.outputs.begin(), node.outputs.end());
+    return;
+  }
+  if (Result<WorkedOut> out = worked_out(node, values, 1)) put(node, std::move((*out).values), constants.known);
 }
 
 // Makes a case of a node by the types of what it takes, or says why there is none.
-std::optional<Case> typed(const GraphNode& node, const GraphModel& graph,
-                          const std::map<std::string, Tensor>& constants, std::string& because) {
+std::optional<Case> typed(const GraphNode& node, const GraphModel& graph, const Constants& constants,
+                          std::string& because) {
   Case c;
   c.version = node.definition->version;
   c.opset = node.opset;
@@ -226,18 +241,18 @@ std::optional<Case> typed(const GraphNode& node, const GraphModel& graph,
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const Parameter& input = node.definition->inputs[i];
     if (node.inputs[i].empty()) continue;
-    const auto constant = constants.find(node.inputs[i]);
+    const auto constant = constants.known.find(node.inputs[i]);
     const auto type = graph.types.find(node.inputs[i]);
-    const bool is_constant = constant != constants.end();
-    if (!is_constant && (type == graph.types.end() || !input.reads_as.empty())) {
+    const bool is_known = constant != constants.known.end();
+    if (!is_known && (type == graph.types.end() || !input.reads_as.empty())) {
       because = "what " + printable(node.inputs[i], 60) + " is, is known only when the model runs";
       return std::nullopt;
     }
-    if (is_constant)
+    if (is_known)
       c.node.value(input, constant->second);
     else
       c.node.input(input.name, type->second);
-    c.sources[input.name] = {{"normal", "1"}, is_constant};
+    c.sources[input.name] = {{"normal", "1"}, is_known || constants.large.contains(node.inputs[i])};
   }
   return c;
 }
@@ -285,10 +300,10 @@ void store_data(const ModelSource& source, int threads) {
 
 std::vector<TypedNode> typed_nodes(const ModelSource& source) {
   const GraphModel graph = read_model(source).graph;
-  std::map<std::string, Tensor> constants = graph.initializers;
+  Constants constants{graph.initializers, {}};
   std::vector<TypedNode> all;
   for (const GraphNode& node : graph.nodes) {
-    fold(node, constants);
+    fold(node, graph, constants);
     if (node.inputs.empty()) continue;
     TypedNode& added = all.emplace_back(TypedNode{described(node, node.because), std::nullopt});
     if (node.definition) added.c = typed(node, graph, constants, added.node.because);
