@@ -62,7 +62,7 @@ Outcome shaken(Outcome outcome, std::uint64_t seed) {
   return outcome;
 }
 
-// What the filter left to the exact oracle of numbers: NaN and infinities always are.
+// Counts what the filter decided, and what it left to the exact oracle of numbers: NaN and infinities always are.
 struct Share {
   Int right = 0, undecided = 0;
 };

@@ -204,7 +204,7 @@ class Planner {
   ModelSuite out_;
 };
 
-// Constants of a model: what they are, or that they are some where nothing looks their many numbers up.
+// Holds the constants of a model: what they are, or that they are some where nothing looks their many numbers up.
 struct Constants {
   std::map<std::string, Tensor> known;
   std::set<std::string, std::less<>> large;

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <map>
 #include <stdexcept>
+#include <unordered_set>
 
 namespace assay::suites {
 namespace {
@@ -63,23 +64,23 @@ KnownVersion version_of(const Json& row, const Json& causes) {
   return version;
 }
 
-// Reads a report up to its verdicts: they are nearly all of it, and nothing is looked up in them.
-Result<std::string> up_to_verdicts(const std::filesystem::path& file) {
-  const std::string verdicts = "\n  \"verdicts\": ";
+// Reads a report up to its findings: with the verdicts they are nearly all of it, and nothing is looked up in them.
+Result<std::string> up_to_findings(const std::filesystem::path& file) {
+  const std::string findings = "\n  \"findings\": ";
   std::error_code failure;
-  if (std::filesystem::is_regular_file(file, failure)) {
-    std::ifstream in(file, std::ios::binary);
-    std::string text, block(std::size_t{1} << 20, '\0');
-    while (in.read(block.data(), static_cast<std::streamsize>(block.size())), in.gcount() > 0) {
-      const std::size_t before = text.size() - std::min(text.size(), verdicts.size());
-      text.append(block, 0, static_cast<std::size_t>(in.gcount()));
-      if (const std::size_t at = text.find(verdicts, before); at != text.npos) {
-        text.resize(text.find_last_not_of(",\n ", at) + 1);
-        return text + "\n}";
-      }
-    }
+  if (!std::filesystem::is_regular_file(file, failure)) return file_contents(file, most_report);
+  std::ifstream in(file, std::ios::binary);
+  std::string text, block(std::size_t{1} << 20, '\0');
+  text.reserve(8 * block.size());
+  while (text.size() < most_report && (in.read(block.data(), std::ssize(block)), in.gcount() > 0)) {
+    const std::size_t before = text.size() - std::min(text.size(), findings.size());
+    text.append(block, 0, static_cast<std::size_t>(in.gcount()));
+    const std::size_t at = text.find(findings, before);
+    if (at == text.npos) continue;
+    text.resize(text.find_last_not_of(",\n ", at) + 1);
+    return text + "\n}";
   }
-  return file_contents(file, most_report);
+  return in.eof() ? Result<std::string>(std::move(text)) : file_contents(file, most_report);
 }
 
 // Returns a member of a report as it stands there, on lines of its own; none where it does not.
@@ -98,8 +99,8 @@ std::string looked_up(std::string text) {
 
 // Parses a report without what nothing is looked up in, of which a whole run has millions of letters.
 Json parsed(const std::string& text) {
-  std::set<std::string, std::less<>> passed_over{"account", "detail",  "errors",  "evidence", "examples",
-                                                 "first",   "pattern", "picture", "replay",   "smallest"};
+  std::unordered_set<std::string> passed_over{"account", "detail",  "errors",  "evidence", "examples",
+                                              "first",   "pattern", "picture", "replay",   "smallest"};
   if (text.find("\"standings\"") != text.npos) passed_over.insert("types");
   return Json::parse(text, [&](int, Json::parse_event_t event, const Json& key) {
     return event != Json::parse_event_t::key || !passed_over.contains(key.get_ref<const std::string&>());
@@ -107,7 +108,7 @@ Json parsed(const std::string& text) {
 }
 
 Known known_by(const std::filesystem::path& file) {
-  Result<std::string> read = up_to_verdicts(file);
+  Result<std::string> read = up_to_findings(file);
   if (!read) throw InputError(read.error());
   try {
     const std::string text = looked_up(*std::move(read));
