@@ -17,7 +17,7 @@ import unittest
 import browser  # beside this file
 import examiners
 from page_test import spoiled
-from command_line import SPECIAL, ended, read_json, worker, write_json
+from command_line import ended, is_counted, read_json, worker, write_json
 
 FULL = os.environ.get("ASSAY_FULL") == "1"
 # A WCAG contrast ratio, of every text that is seen, against what it stands on.
@@ -87,18 +87,13 @@ def number(text):
     return int(re.match(r"[\d\u202f]+", text).group().replace("\u202f", ""))
 
 
-def counts(verdict):
-    """Whether a verdict is in the totals, or stands apart as one of special values."""
-    return verdict["class"] not in SPECIAL or verdict["state"] == "error"
-
-
 def breaks(verdict):
     return {verdict["state"], *(mark.get("counts_as", mark["mark"]) for mark in verdict.get("marks", []) if mark["breaches"])} & set(BREAKING)
 
 
 def ends_session(verdict):
     """Whether a session that counts ended with it: one that gave a wrong value on special values does not."""
-    return any(mark.get("counts_as") == "error" or (mark.get("counts_as") == "fail" and verdict["class"] not in SPECIAL) for mark in verdict.get("marks", []))
+    return any(mark.get("counts_as") in ("error", "fail") and is_counted(mark["counts_as"], verdict) for mark in verdict.get("marks", []))
 
 
 @unittest.skipUnless(browser.program() or FULL, "no Chromium here; setup.sh --browser installs it: the page was not tried in a browser")
@@ -234,7 +229,7 @@ class InABrowser(unittest.TestCase):
         self.open(self.broken_page)
         verdicts = self.broken["verdicts"]
         self.assertEqual(self.run_("document.getElementById('filter-state').value"), "breaches")
-        self.assertEqual(self.listed(), sum(bool(breaks(each)) and (counts(each) or ends_session(each)) for each in verdicts))
+        self.assertEqual(self.listed(), sum(bool(breaks(each)) and (is_counted(each["state"], each) or ends_session(each)) for each in verdicts))
         self.open(self.broken_page, "#verdicts?state=breaches")
         self.assertEqual(self.listed(), sum(bool(breaks(each)) for each in verdicts))
         choose = "((value) => {{ const e = document.getElementById('filter-state'); e.value = value; e.dispatchEvent(new Event('change')); return e.value; }})('{}')"

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 TOOL = pathlib.Path(os.environ["ASSAY_BUILD"]).resolve() / "tools" / "assay"
-SPECIAL = ("nonfinite", "overflow-int")  # classes whose verdicts are counted apart, but for errors
+SPECIAL = ("nonfinite", "overflow-int")  # classes of cases whose verdicts stand apart
 
 
 def assay(*words, **settings):
@@ -36,6 +36,11 @@ def worker(folder, program, *arguments):
     file = pathlib.Path(folder, "worker.py")
     file.write_text(f"import sys\nsys.path.append({os.path.abspath('tools/backends')!r})\nimport assay_worker\n{program}", encoding="utf-8")
     return "--backend", " ".join(map(str, (f"exec:{sys.executable}", file, *arguments)))
+
+
+def is_counted(state, verdict):
+    """Whether a state of that verdict, or of a mark of it, is in the totals; of special values only an error is."""
+    return state == "error" or verdict["class"] not in SPECIAL
 
 
 def read_json(file):

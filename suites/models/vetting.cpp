@@ -13,12 +13,13 @@
 #include <fstream>
 #include <map>
 #include <stdexcept>
-#include <unordered_set>
 
 namespace assay::suites {
 namespace {
 
 using Json = nlohmann::json;
+
+using Names = std::set<std::string, std::less<>>;
 
 constexpr std::uintmax_t most_report = std::uintmax_t{1} << 32;
 
@@ -36,11 +37,22 @@ struct KnownVersion {
 };
 using Known = std::map<std::string, KnownVersion, std::less<>>;  // by "Conv-11"
 
-KnownException exception_of(const Json& json, const Json& causes) {
+// Holds what is looked up of a report, each row as JSON.
+struct Rows {
+  std::vector<std::string> operators, causes;
+};
+
+// Parses what somebody may have written, and no deeper than anything assay writes.
+Json parsed(const std::string& text) {
+  if (nests_too_deep(text)) throw std::invalid_argument("depth");
+  return Json::parse(text);
+}
+
+KnownException exception_of(const Json& json, const Rows& rows) {
   KnownException exception;
   exception.cause = json.at("cause").get<std::size_t>();
   exception.others = json.at("others").get<Int>();
-  const Json& told = json.contains("sentence") ? json : causes.at(exception.cause - 1);
+  const Json told = json.contains("sentence") ? json : parsed(rows.causes.at(exception.cause - 1));
   exception.sentence = printable(told.at("sentence").get<std::string>(), 300);
   for (const Json& when : json.at("when")) {
     Result<Predicate> read = stated_predicate(when.get<std::string>());
@@ -51,7 +63,7 @@ KnownException exception_of(const Json& json, const Json& causes) {
 }
 
 // Reads a report, which has the types of a version by name, or a certificate, which lists them.
-KnownVersion version_of(const Json& row, const Json& causes) {
+KnownVersion version_of(const Json& row, const Rows& rows) {
   KnownVersion version;
   if (row.contains("standings")) {
     for (const auto& [type, standing] : row.at("standings").items())
@@ -60,65 +72,53 @@ KnownVersion version_of(const Json& row, const Json& causes) {
     for (const Json& each : row.at("types"))
       if (each.at("judged").get<Int>() > 0) version.judged.insert(each.at("type").get<std::string>());
   }
-  for (const Json& each : row.at("exceptions")) version.exceptions.push_back(exception_of(each, causes));
+  for (const Json& each : row.at("exceptions")) version.exceptions.push_back(exception_of(each, rows));
   return version;
 }
 
-// Reads a report up to its findings: with the verdicts they are nearly all of it, and nothing is looked up in them.
-Result<std::string> up_to_findings(const std::filesystem::path& file) {
-  const std::string findings = "\n  \"findings\": ";
+// Reads a report, which has a row a line, up to its findings; of its operators only those that a model has, since all
+// that a whole run found takes longer to parse than a model. None where the file is not written so.
+std::optional<Rows> rows_by_line(const std::filesystem::path& file, const Names& ops) {
+  const std::string operators = "  \"operators\": [", causes = "  \"causes\": [", row = "    {\"op\":\"";
   std::error_code failure;
-  if (!std::filesystem::is_regular_file(file, failure)) return file_contents(file, most_report);
+  if (const std::uintmax_t size = std::filesystem::file_size(file, failure); failure || size > most_report) return {};
   std::ifstream in(file, std::ios::binary);
-  std::string text, block(std::size_t{1} << 20, '\0');
-  text.reserve(8 * block.size());
-  while (text.size() < most_report && (in.read(block.data(), std::ssize(block)), in.gcount() > 0)) {
-    const std::size_t before = text.size() - std::min(text.size(), findings.size());
-    text.append(block, 0, static_cast<std::size_t>(in.gcount()));
-    const std::size_t at = text.find(findings, before);
-    if (at == text.npos) continue;
-    text.resize(text.find_last_not_of(",\n ", at) + 1);
-    return text + "\n}";
+  Rows rows;
+  std::string section;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("  \"findings\": ")) return section.starts_with(causes) ? std::optional(rows) : std::nullopt;
+    if (line.starts_with("  \"")) section = line;
+    if (line.ends_with(',')) line.pop_back();
+    if (section == causes && line.starts_with("    {")) rows.causes.push_back(line);
+    if (section != operators || !line.starts_with(row)) continue;
+    if (ops.contains(line.substr(row.size(), line.find('"', row.size()) - row.size()))) rows.operators.push_back(line);
   }
-  return in.eof() ? Result<std::string>(std::move(text)) : file_contents(file, most_report);
+  return {};
 }
 
-// Returns a member of a report as it stands there, on lines of its own; none where it does not.
-std::optional<std::string> member(const std::string& text, const std::string& name) {
-  const std::size_t at = text.find("\n  \"" + name + "\": ");
-  if (at == text.npos) return std::nullopt;
-  const std::size_t end = std::min(text.find("\n  \"", at + 1), text.find("\n}", at + 1));
-  return text.substr(at, text.find_last_not_of(",\n ", std::min(end, text.size()) - 1) + 1 - at);
-}
-
-// Reduces a report to what is looked up: with all that a run found the rest takes longer to read than a model.
-std::string looked_up(std::string text) {
-  const std::optional<std::string> operators = member(text, "operators"), causes = member(text, "causes");
-  return operators && causes ? "{" + *operators + "," + *causes + "\n}" : std::move(text);
-}
-
-// Parses a report without what nothing is looked up in, of which a whole run has millions of letters.
-Json parsed(const std::string& text) {
-  std::unordered_set<std::string> passed_over{"account", "detail",  "errors",  "evidence", "examples",
-                                              "first",   "pattern", "picture", "replay",   "smallest"};
-  if (text.find("\"standings\"") != text.npos) passed_over.insert("types");
-  return Json::parse(text, [&](int, Json::parse_event_t event, const Json& key) {
-    return event != Json::parse_event_t::key || !passed_over.contains(key.get_ref<const std::string&>());
-  });
-}
-
-Known known_by(const std::filesystem::path& file) {
-  Result<std::string> read = up_to_findings(file);
+// Reads a certificate, or a report that somebody laid out anew.
+Rows rows_anyhow(const std::filesystem::path& file) {
+  const Result<std::string> read = file_contents(file, most_report);
   if (!read) throw InputError(read.error());
+  const Json report = parsed(*read);
+  Rows rows;
+  for (const Json& row : report.at("operators")) rows.operators.push_back(row.dump());
+  for (const Json& row : report.value("causes", Json::array())) rows.causes.push_back(row.dump());
+  return rows;
+}
+
+Known known_by(const std::filesystem::path& file, const Names& ops) {
   try {
-    const std::string text = looked_up(*std::move(read));
-    if (nests_too_deep(text)) throw std::invalid_argument("depth");
-    const Json report = parsed(text);
-    const Json causes = report.value("causes", Json::array());
+    std::optional<Rows> rows = rows_by_line(file, ops);
+    if (!rows) rows = rows_anyhow(file);
     Known known;
-    for (const Json& row : report.at("operators"))
-      known.emplace(row.at("op").get<std::string>(), version_of(row, causes));
+    for (const std::string& line : rows->operators) {
+      const Json row = parsed(line);
+      known.emplace(row.at("op").get<std::string>(), version_of(row, *rows));
+    }
     return known;
+  } catch (const InputError&) {
+    throw;
   } catch (const std::exception&) {  // of nlohmann, or a predicate that is none
     throw InputError(file.string() + " is no report of certify and no certificate of this version of assay");
   }
@@ -148,9 +148,12 @@ void warn(Vetted& vetted, const Case& c, const Known& known) {
 }  // namespace
 
 std::vector<Vetted> vet(const ModelSource& source, const std::filesystem::path& report) {
-  const Known known = known_by(report);
+  std::vector<TypedNode> nodes = typed_nodes(source);
+  Names ops;
+  for (const TypedNode& typed : nodes) ops.insert(typed.node.op);
+  const Known known = known_by(report, ops);
   std::vector<Vetted> all;
-  for (TypedNode& typed : typed_nodes(source)) {
+  for (TypedNode& typed : nodes) {
     Vetted& vetted = all.emplace_back(Vetted{std::move(typed.node), {}});
     if (!typed.c)
       vetted.warnings.push_back("not vetted: " + vetted.node.because);
