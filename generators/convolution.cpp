@@ -131,9 +131,33 @@ void write_bias(Case& c, DType type, Int maps, const Recipe& recipe, bool consta
   }
 }
 
+// Returns a pool with its channels moved to the second place, where they stand last.
+static Case with_channels_second(const Case& c) {
+  Case pool = c;
+  if (!c.call().has_channels_last()) return pool;
+  if (const auto x = pool.node.inputs.find("X"); x != pool.node.inputs.end())
+    x->second.type.shape = channels_second(x->second.type.shape);
+  pool.node.attributes.erase("channels_last");
+  if (c.version.name == "NhwcMaxPool") pool.version = {"", "MaxPool", 12};
+  pool.opset = std::max(pool.opset, pool.version.since_version);
+  return pool;
+}
+// Moves the channels of a pool to where those of another case stand.
+static Case with_channels_as_in(const Case& c, Case pool) {
+  if (!c.call().has_channels_last()) return pool;
+  if (const auto x = pool.node.inputs.find("X"); x != pool.node.inputs.end())
+    x->second.type.shape = channels_last(x->second.type.shape);
+  if (const auto said = c.node.attributes.find("channels_last"); said != c.node.attributes.end())
+    pool.node.attribute("channels_last", said->second);
+  pool.version = c.version;
+  pool.opset = c.opset;
+  return pool;
+}
+
 Case conv_of(const Case& c) {
   const std::optional<Layout>& layout = generator_of(c.version).layout;
-  if (!layout) return c;
+  if (!layout) return with_channels_second(c);
+  const bool is_last = c.call().has_channels_last();
   Case conv;
   conv.version = conv_definition().version;
   conv.opset = conv.version.since_version;
@@ -141,7 +165,7 @@ Case conv_of(const Case& c) {
     const auto found = c.node.inputs.find(role.ours);
     if (found == c.node.inputs.end()) continue;
     Input input = found->second;
-    if (layout->channels_last && role.has_channels) input.type.shape = channels_second(input.type.shape);
+    if (is_last && role.has_channels) input.type.shape = channels_second(input.type.shape);
     conv.node.inputs[role.conv] = std::move(input);
     if (const auto source = c.sources.find(role.ours); source != c.sources.end())
       conv.sources[role.conv] = source->second;
@@ -154,16 +178,17 @@ Case conv_of(const Case& c) {
 void stand_for(Case& c, const Case& conv) {
   const std::optional<Layout>& layout = generator_of(c.version).layout;
   if (!layout) {
-    c = conv;
+    c = with_channels_as_in(c, conv);
     return;
   }
+  const bool is_last = c.call().has_channels_last();
   for (const Role& role : roles(*layout)) {
     remove_input(c, role.ours);
     if (!c.definition().input(role.ours)) continue;
     const auto found = conv.node.inputs.find(role.conv);
     if (found == conv.node.inputs.end()) continue;
     Input input = found->second;
-    if (layout->channels_last && role.has_channels) input.type.shape = channels_last(input.type.shape);
+    if (is_last && role.has_channels) input.type.shape = channels_last(input.type.shape);
     if (!role.has_channels && input.presence == Input::Presence::given)
       input.type.dtype = bias_type(c.definition(), role.ours, input.type.dtype);
     c.node.inputs[role.ours] = std::move(input);

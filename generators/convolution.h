@@ -50,7 +50,8 @@ Case draw_conv(const Definition& definition, DType type, const ConvShapes& shape
 // B given, left out or named "".
 void write_bias(Case& c, DType type, Int maps, const Recipe& recipe, bool constant_weights);
 
-// The Conv a case stands for, as a case of Conv-11 with X, W and B, channels second; another operator's case is itself.
+// The Conv a case stands for, as a case of Conv-11 with X, W and B, channels second; another operator's case is itself,
+// of a pool with the channels second.
 Case conv_of(const Case& c);
 // Makes the case stand for another Conv; a case of another operator becomes it.
 void stand_for(Case& c, const Case& conv);

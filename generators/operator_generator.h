@@ -48,7 +48,6 @@ struct ShrinkStep {
 // Where an operator of the Conv family keeps what Conv calls X, W and B.
 struct Layout {
   const char *x = "X", *w = "W", *b = "B";
-  bool channels_last = false;  // in X and W
 };
 
 // The fewest and the most axes of the first input in legal cases.

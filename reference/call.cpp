@@ -73,6 +73,11 @@ bool Call::has(std::string_view input) const {
   return found != node_.inputs.end() && found->second.presence == Input::Presence::given;
 }
 
+bool Call::has_channels_last() const {
+  if (definition_->version.name.starts_with("Nhwc")) return true;
+  return definition_->attribute("channels_last") && integer("channels_last") != 0;
+}
+
 const TensorType& Call::type(std::string_view input) const {
   const auto found = node_.inputs.find(input);
   expects(found != node_.inputs.end() && found->second.presence == Input::Presence::given,

@@ -76,6 +76,10 @@ class Call {
   Int rank(std::string_view input) const { return static_cast<Int>(shape(input).size()); }
   Int dim(std::string_view input, Int axis) const { return shape(input).at(static_cast<std::size_t>(axis)); }
 
+  // Tells whether the channels of the first input stand behind its spatial axes: by the attribute channels_last, or in
+  // an operator named for it.
+  bool has_channels_last() const;
+
   bool requests(std::string_view output) const;  // required, or asked for
   std::vector<std::string> requested_outputs() const;
 

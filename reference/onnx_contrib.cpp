@@ -4,7 +4,7 @@
 // The inference of NhwcConv moves X to N x C x I…, runs ONNX's rule for convolutions and moves the result back; W is
 // taken as M x C/group x k… there, although kernels execute M x k… x C/group. Without kernel_shape the extents it
 // infers for those are wrong (A24). A product of matrices is inferred as MatMul's, of operands whose axes have been
-// moved.
+// moved, and a pool as ONNX's, its channels where the operator has them.
 #include "reference/onnx_contrib.h"
 
 #include <onnx/defs/schema.h>
@@ -52,14 +52,17 @@ std::optional<Extents> kernel_of(InferenceContext& context, std::size_t axes) {
 
 struct Sliding {
   Extents kernel, strides, dilations, pads;
-  bool is_same = false;
+  bool is_same = false, rounds_up = false;
 
-  // The division rounds towards zero, as ONNX's does (A6).
+  // The division rounds towards zero, as ONNX's does (A6); a window that starts behind X and its padding is dropped
+  // (A8).
   std::int64_t windows(std::size_t axis, std::int64_t in) const {
-    const std::int64_t stride = strides[axis], span = (kernel[axis] - 1) * dilations[axis] + 1;
-    std::int64_t padding = pads[axis] + pads[axis + kernel.size()];
+    const std::int64_t stride = strides[axis], span = (kernel[axis] - 1) * dilations[axis] + 1, begin = pads[axis];
+    std::int64_t padding = begin + pads[axis + kernel.size()];
     if (is_same) padding = std::max<std::int64_t>(0, span - (in % stride == 0 ? stride : in % stride));
-    return (in + padding - span) / stride + 1;
+    const std::int64_t room = in + padding - span, count = room / stride + 1;
+    if (is_same || !rounds_up || room % stride <= 0) return count;
+    return count * stride >= in + begin ? count : count + 1;
   }
 };
 
@@ -72,7 +75,8 @@ Sliding sliding(InferenceContext& context, Extents kernel) {
           .strides = list(context, "strides", axes, 1, 1),
           .dilations = list(context, "dilations", axes, 1, 1),
           .pads = list(context, "pads", 2 * axes, 0, 0),
-          .is_same = !states_pads && auto_pad.starts_with("SAME_")};
+          .is_same = !states_pads && auto_pad.starts_with("SAME_"),
+          .rounds_up = onnx::getAttribute(context, "ceil_mode", 0) != 0};
 }
 
 void infer_nhwc_conv(InferenceContext& context) {
@@ -96,6 +100,29 @@ void infer_nhwc_conv(InferenceContext& context) {
 
 OpSchema contrib(const char* name) { return OpSchema().SetName(name).SetDomain("com.microsoft").SinceVersion(1); }
 
+OpSchema fused_conv() {
+  constexpr bool optional = false;
+  return contrib("FusedConv")
+      .Attr("activation", "", AttributeProto::STRING, optional)
+      .Attr("activation_params", "", AttributeProto::FLOATS, optional)
+      .Attr("auto_pad", "", AttributeProto::STRING, std::string("NOTSET"))
+      .Attr("kernel_shape", "", AttributeProto::INTS, optional)
+      .Attr("dilations", "", AttributeProto::INTS, optional)
+      .Attr("strides", "", AttributeProto::INTS, optional)
+      .Attr("pads", "", AttributeProto::INTS, optional)
+      .Attr("group", "", AttributeProto::INT, static_cast<std::int64_t>(1))
+      .Input(0, "X", "", "T")
+      .Input(1, "W", "", "T")
+      .Input(2, "B", "", "T", OpSchema::Optional)
+      .Input(3, "Z", "", "T", OpSchema::Optional)
+      .Output(0, "Y", "", "T")
+      .TypeConstraint("T", {"tensor(float16)", "tensor(float)", "tensor(double)"}, "")
+      .TypeAndShapeInferenceFunction([](InferenceContext& context) {
+        onnx::propagateElemTypeFromInputToOutput(context, 0, 0);
+        onnx::convPoolShapeInference(context, true, false, 0, 1);
+      });
+}
+
 OpSchema nhwc_conv() {
   constexpr bool optional = false;
   return contrib("NhwcConv")
@@ -112,6 +139,74 @@ OpSchema nhwc_conv() {
       .TypeConstraint("T", {"tensor(float16)", "tensor(float)", "tensor(double)"}, "")
       .TypeAndShapeInferenceFunction(infer_nhwc_conv);
 }
+
+// Infers a pool, over the plane where it has no kernel_shape; the channels of X stand second or last.
+void infer_pool(InferenceContext& context, bool is_channel_last) {
+  onnx::propagateElemTypeFromInputToOutput(context, 0, 0);
+  if (!onnx::hasInputShape(context, 0)) return;
+  const onnx::TensorShapeProto& x = onnx::getInputShape(context, 0);
+  if (x.dim_size() < 3) fail_shape_inference("X has no spatial axis");
+  const auto axes = static_cast<std::size_t>(x.dim_size()) - 2;
+  const bool is_global = context.getAttribute("kernel_shape") == nullptr;
+  Extents kernel;
+  onnx::getRepeatedAttribute(context, "kernel_shape", kernel);
+  if (!is_global && kernel.size() != axes) fail_shape_inference("Attribute kernel_shape has incorrect size");
+  const Sliding how = sliding(context, std::move(kernel));
+  onnx::TensorShapeProto& y = *context.getOutputType(0)->mutable_tensor_type()->mutable_shape();
+  y = x;
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    const int at = static_cast<int>(axis) + (is_channel_last ? 1 : 2);
+    y.mutable_dim(at)->Clear();
+    if (is_global)
+      y.mutable_dim(at)->set_dim_value(1);
+    else if (x.dim(at).has_dim_value())
+      y.mutable_dim(at)->set_dim_value(how.windows(axis, x.dim(at).dim_value()));
+  }
+}
+void infer_pool_as_said(InferenceContext& context) {
+  infer_pool(context, onnx::getAttribute(context, "channels_last", 0) != 0);
+}
+
+// The attributes of a pool's windows.
+OpSchema pool(const char* name) {
+  constexpr bool optional = false, required = true;
+  return contrib(name)
+      .Attr("auto_pad", "", AttributeProto::STRING, std::string("NOTSET"))
+      .Attr("ceil_mode", "", AttributeProto::INT, static_cast<std::int64_t>(0))
+      .Attr("kernel_shape", "", AttributeProto::INTS, required)
+      .Attr("strides", "", AttributeProto::INTS, optional)
+      .Attr("pads", "", AttributeProto::INTS, optional);
+}
+
+OpSchema nhwc_max_pool() {
+  constexpr bool optional = false;
+  return pool("NhwcMaxPool")
+      .Attr("dilations", "", AttributeProto::INTS, optional)
+      .Input(0, "X", "", "T")
+      .Output(0, "Y", "", "T")
+      .TypeConstraint("T", {"tensor(int8)", "tensor(uint8)"}, "")
+      .TypeAndShapeInferenceFunction([](InferenceContext& context) { infer_pool(context, true); });
+}
+
+// A mean of integers, whose zero points may be left out or not.
+OpSchema of_quantized(OpSchema schema, OpSchema::FormalParameterOption zero_points) {
+  return schema.Attr("channels_last", "", AttributeProto::INT, static_cast<std::int64_t>(0))
+      .Input(0, "X", "", "T")
+      .Input(1, "x_scale", "", "tensor(float)")
+      .Input(2, "x_zero_point", "", "T", zero_points)
+      .Input(3, "y_scale", "", "tensor(float)")
+      .Input(4, "y_zero_point", "", "T", zero_points)
+      .Output(0, "Y", "", "T")
+      .TypeConstraint("T", {"tensor(int8)", "tensor(uint8)"}, "")
+      .TypeAndShapeInferenceFunction(infer_pool_as_said);
+}
+
+OpSchema qlinear_average_pool() {
+  return of_quantized(
+      pool("QLinearAveragePool").Attr("count_include_pad", "", AttributeProto::INT, static_cast<std::int64_t>(0)),
+      OpSchema::Optional);
+}
+OpSchema qlinear_global_average_pool() { return of_quantized(contrib("QLinearGlobalAveragePool"), OpSchema::Single); }
 
 using Axes = onnx::TensorShapeProto;
 
@@ -311,9 +406,11 @@ OpSchema of_two_quantized(const char* name) {
 void register_contrib_schemas() {
   static const bool registered = [] {
     onnx::OpSchemaRegistry::DomainToVersionRange::Instance().AddDomainToVersion("com.microsoft", 1, 1);
-    for (const OpSchema& schema : {nhwc_conv(), matmul_integer16(), matmul_integer_to_float(),
-                                   dynamic_quantize_matmul(), qgemm(), fused_matmul(), scaled_matmul("TransposeMatMul"),
-                                   matmul_nbits(), of_two_quantized("QLinearAdd"), of_two_quantized("QLinearMul")})
+    for (const OpSchema& schema :
+         {nhwc_conv(), matmul_integer16(), matmul_integer_to_float(), dynamic_quantize_matmul(), qgemm(),
+          fused_matmul(), scaled_matmul("TransposeMatMul"), matmul_nbits(), of_two_quantized("QLinearAdd"),
+          of_two_quantized("QLinearMul"), fused_conv(), nhwc_max_pool(), qlinear_average_pool(),
+          qlinear_global_average_pool()})
       onnx::RegisterSchema(schema);
     return true;
   }();

@@ -300,12 +300,18 @@ Operator& Operator::required_word(std::string name, std::vector<std::string> wor
   return one_of({std::move(name), AttributeSpec::Kind::text, true, {}, {}, std::move(words)}, std::move(constraint));
 }
 
+Operator& Operator::optional_word(std::string name, std::vector<std::string> words, std::string constraint) {
+  return one_of({std::move(name), AttributeSpec::Kind::text, false, {}, {}, std::move(words)}, std::move(constraint));
+}
+
 Operator& Operator::one_of(AttributeSpec spec, std::string constraint) {
   std::string text = spec.name + " is ";
   for (const std::string& word : spec.words) text += (&word == &spec.words.front() ? "" : " or ") + word;
-  require(std::move(constraint), std::move(text), [name = spec.name, words = spec.words](const Call& call) {
-    return std::ranges::find(words, call.text(name)) != words.end();
-  });
+  const bool is_optional = !spec.required && !spec.value;
+  require(std::move(constraint), std::move(text),
+          [name = spec.name, words = spec.words, is_optional](const Call& call) {
+            return (is_optional && !call.states(name)) || std::ranges::find(words, call.text(name)) != words.end();
+          });
   replace_named(current().attributes, std::move(spec));
   return *this;
 }

@@ -168,6 +168,7 @@ class Operator {
   // One of several words: the first by default, or one that is required. A constraint of that id demands it.
   Operator& word(std::string name, std::vector<std::string> words, std::string constraint);
   Operator& required_word(std::string name, std::vector<std::string> words, std::string constraint);
+  Operator& optional_word(std::string name, std::vector<std::string> words, std::string constraint);  // no default
   Operator& attribute(std::string name, Derived derived);  // ints, no default in the schema
   Operator& required_integer(std::string name);
   Operator& required_ints(std::string name);

@@ -48,4 +48,12 @@ T saturated(double value) {
         static_cast<std::int32_t>(between(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max())));
 }
 
+// Writes a whole number, clamped, to an element of a tensor of i8 or u8.
+inline void write_saturated(Tensor& to, Int at, double value) {
+  if (to.dtype() == DType::u8)
+    to.as<std::uint8_t>()[static_cast<std::size_t>(at)] = saturated<std::uint8_t>(value);
+  else
+    to.as<std::int8_t>()[static_cast<std::size_t>(at)] = saturated<std::int8_t>(value);
+}
+
 }  // namespace assay

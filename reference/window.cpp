@@ -76,7 +76,10 @@ Window Window::of(const Call& call) {
   const auto stated = [&](const char* list, const Derived& otherwise) {
     return has(call, list) ? call.ints(list) : otherwise(call);
   };
-  const Ints kernel = stated("kernel_shape", extents_of("X")), strides = stated("strides", ones);
+  Ints plane;
+  for (Int axis = 0; axis < spatial_axes(call); ++axis)
+    plane.push_back(call.dim("X", axis + (call.has_channels_last() ? 1 : 2)));
+  const Ints kernel = has(call, "kernel_shape") ? call.ints("kernel_shape") : plane, strides = stated("strides", ones);
   const Ints dilations = stated("dilations", ones);
   const std::string auto_pad = has(call, "auto_pad") ? call.text("auto_pad") : "NOTSET";
   const Ints pads = auto_pad == "NOTSET" ? stated("pads", zeros) : zeros(call);
@@ -84,8 +87,7 @@ Window Window::of(const Call& call) {
 
   Window window;
   for (std::size_t i = 0, rank = kernel.size(); i < rank; ++i) {
-    Axis axis{
-        .in = call.shape("X").at(i + 2), .kernel = kernel[i], .stride = strides.at(i), .dilation = dilations.at(i)};
+    Axis axis{.in = plane.at(i), .kernel = kernel[i], .stride = strides.at(i), .dilation = dilations.at(i)};
     const bool is_same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
     if (!is_same) {
       axis.begin = pads.at(i);
@@ -114,6 +116,12 @@ std::optional<Int> Window::cell(const Shape& window, const Shape& tap) const {
     flat = flat * axes[i].in + cell;
   }
   return flat;
+}
+
+bool Window::is_padded(const Shape& window, const Shape& tap) const {
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    if (!axes[i].is_padded(axes[i].cell(window[i], tap[i]))) return false;
+  return true;
 }
 
 bool all_at_least(std::span<const Int> values, Int least) {

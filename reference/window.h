@@ -32,8 +32,8 @@ struct Window {
   std::vector<Axis> axes;
 
   // Reads X and, where the operator has them, kernel_shape, strides, auto_pad, pads, dilations and ceil_mode; without a
-  // kernel_shape the window is the plane. X is laid out N x C x D1 … Dr. The call must meet the constraints on those
-  // (lengths, signs).
+  // kernel_shape the window is the plane. X is laid out N x C x D1 … Dr, or N x D1 … Dr x C as the call has it. The call
+  // must meet the constraints on those (lengths, signs).
   static Window of(const Call& call);
 
   Shape input() const;   // the cells per axis
@@ -44,6 +44,8 @@ struct Window {
   // The cell, as a row-major index into the input plane, that tap `tap` of window `window` reads; none where it falls
   // outside the input.
   std::optional<Int> cell(const Shape& window, const Shape& tap) const;
+  // Tells whether that tap falls inside the input or its padding.
+  bool is_padded(const Shape& window, const Shape& tap) const;
 };
 
 // The constraints on auto_pad, dilations, kernel_shape, pads and strides, as W1 … W8.

@@ -2,7 +2,9 @@
 // Pools: every window theme, above all ceil_mode with padding and dilation, where the standard's own reference errs
 // (spec 0.2), and where an operator has them count_include_pad, storage_order and the place of what was chosen.
 
+#include "generators/convolution.h"
 #include "generators/draw.h"
+#include "generators/families/product.h"
 #include "generators/families/window.h"
 #include "generators/shapes.h"
 #include "generators/values.h"
@@ -49,6 +51,29 @@ Recipe draw_norm_fill(const SumOfProducts& sum) {
   return chance(25) ? draw_average_fill(sum) : seeded(pick({"normal", "small", "uniform", "sign", "quarter"}));
 }
 
+// Gives X, whose channels stand second in `shape`, and what quantizes it: scales of which the ratio is a power of two
+// as often as not, so that ties are ties.
+void give_data(Case& c, DType type, Shape shape, Recipe recipe) {
+  const Definition& definition = c.definition();
+  if (definition.attribute("channels_last")) write_default(c.node, definition, "channels_last", chance(40) ? 1 : 0, 0);
+  c.node.input("X", {type, c.call().has_channels_last() ? channels_last(shape) : std::move(shape)});
+  c.sources["X"] = {std::move(recipe), false};
+  if (!definition.input("x_scale")) return;
+  for (const std::string of : {"x", "y"}) {
+    const Shape scale = draw_single(), zero = draw_single();
+    const Recipe step{"hold", pick({"1", "0.5", "0.25", "0.5", "2", "0.1", "0.3", "3", "-0.5"})};
+    c.node.input(of + "_scale", {DType::f32, scale});
+    c.sources[of + "_scale"] = {step, chance(50)};
+    const std::string name = of + "_zero_point";
+    const Recipe zero_point = draw_zero_point(type, true);
+    const bool is_required = definition.input(name)->arity == Arity::required;
+    if (!is_required) give_or_not(c, name, {type, zero}, zero_point);
+    if (is_required) c.node.input(name, {type, zero});
+    if (is_required) c.sources[name] = {zero_point, chance(50)};
+  }
+  if (!c.node.inputs.contains("x_zero_point")) c.node.empty_input("x_zero_point");
+}
+
 // Draws a pool of one window theme; `fill` makes the data for so many taps.
 template <auto fill>
 Case draw_pool(const Definition& definition, DType type, std::uint64_t stratum) {
@@ -74,8 +99,7 @@ Case draw_pool(const Definition& definition, DType type, std::uint64_t stratum) 
   Shape shape{which == 0 ? 0 : weighted<Int>({{60, 1}, {28, 2}, {12, 3}}),
               which == 1 ? 0 : (chance(12) ? between(8, 16) : between(1, 3))};
   for (const Axis& axis : geometry.axes) shape.push_back(axis.in);
-  c.node.input("X", {type, std::move(shape)});
-  c.sources["X"] = {fill(SumOfProducts{type, taps(geometry), false}), false};
+  give_data(c, type, std::move(shape), fill(SumOfProducts{type, taps(geometry), false}));
   return c;
 }
 
@@ -103,7 +127,7 @@ OperatorGenerator pool_generator(Case (*draw)(const Definition&, DType, std::uin
 // Draws a pool over whole planes, of every number of axes and lengths around those of vector registers.
 template <auto fill>
 Case draw_global(const Definition& definition, DType type, std::uint64_t stratum) {
-  const Int rank = static_cast<Int>(stratum % 5);
+  const Int rank = std::max<Int>(definition.input("x_scale") ? 1 : 0, static_cast<Int>(stratum % 5));
   const int empty = stratum % 11 == 6 ? pick({0, 1, 2}) : -1;  // batch, channels, an axis
   Shape shape{empty == 0 ? 0 : between(1, 3), empty == 1 ? 0 : weighted<Int>({{80, between(1, 4)}, {20, 9}})};
   for (Int axis = 0; axis < rank; ++axis)
@@ -112,8 +136,7 @@ Case draw_global(const Definition& definition, DType type, std::uint64_t stratum
   Case c = blank(definition);
   write_power(c.node, definition);
   const Int plane = volume(std::span(shape).subspan(2));
-  c.node.input("X", {type, std::move(shape)});
-  c.sources["X"] = {fill(SumOfProducts{type, std::max<Int>(1, plane), false}), false};
+  give_data(c, type, std::move(shape), fill(SumOfProducts{type, std::max<Int>(1, plane), false}));
   return c;
 }
 
@@ -126,6 +149,7 @@ OperatorGenerator global_generator(Case (*draw)(const Definition&, DType, std::u
 }
 
 Recipe draw_selected_fill(const SumOfProducts& sum) { return draw_selection_fill(sum.type); }
+Recipe draw_codes(const SumOfProducts&) { return draw_bytes(); }
 
 }  // namespace
 
@@ -136,6 +160,16 @@ const OperatorGenerator& average_pool() {
 
 const OperatorGenerator& global_average_pool() {
   static const OperatorGenerator generator = global_generator(draw_global<draw_average_fill>);
+  return generator;
+}
+
+const OperatorGenerator& qlinear_average_pool() {
+  static const OperatorGenerator generator = pool_generator(draw_pool<draw_codes>);
+  return generator;
+}
+
+const OperatorGenerator& qlinear_global_average_pool() {
+  static const OperatorGenerator generator = global_generator(draw_global<draw_codes>);
   return generator;
 }
 

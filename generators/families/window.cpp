@@ -102,8 +102,7 @@ struct Output {
 };
 
 Output output_of(const Case& c, const Shape& shape) {
-  const std::optional<Layout>& layout = generator_of(c.version).layout;
-  const bool channels_last = layout && layout->channels_last;
+  const bool channels_last = c.call().has_channels_last();
   const Shape second = channels_last ? channels_second(shape) : shape;
   Output output{second.at(0), second.at(1), 1, {second.begin() + 2, second.end()}, channels_last};
   if (c.definition().attribute("group")) output.group = c.call().integer("group");

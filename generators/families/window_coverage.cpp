@@ -13,6 +13,8 @@
 namespace assay::generators {
 namespace {
 
+bool has_weights(const Definition& definition) { return generator_of(definition.version).layout.has_value(); }
+
 // A legal case with its geometry worked out.
 struct WindowFacts {
   const Case& k;
@@ -151,7 +153,7 @@ std::vector<ShapeRow> shape_rows(const Definition& definition) {
                     for (const Axis& axis : s.w.axes) least = std::min(least, axis.in);
                     return static_cast<int>(least);
                   }});
-  if (definition.inputs.size() > 1) {
+  if (has_weights(definition)) {
     rows.push_back({{"maps", {"0", "1", "> 1"}}, [](const WindowFacts& s) { return count_of(s.c.dim("W", 0)); }});
     rows.push_back({{"groups", {"one", "some", "per channel"}}, grouping});
     rows.push_back({{"kernel", {"all 1", "equal, not 1", "different"}},
@@ -186,9 +188,10 @@ struct TraitRow {
 };
 
 bool has(const Definition& definition, std::string_view what) {
-  if (what == "weights") return definition.inputs.size() > 1;
+  if (what == "weights") return has_weights(definition);
   if (what == "bias") return definition.input("B") != nullptr;
   if (what == "whole planes") return !definition.attribute("strides");
+  if (what == "any rank") return !definition.attribute("channels_last");  // else the channels stand beside an axis
   if (what == "four axes") return !definition.input("offset");  // DeformConv has three at most: 2^r corners per tap
   return definition.attribute(what) != nullptr;
 }
@@ -319,7 +322,7 @@ const std::vector<TraitRow>& table() {
       {"I = 0 with pads",
        [](const WindowFacts& s) { return any_axis(s.w, [](const Axis& a) { return a.in == 0; }); },
        {"strides"}},
-      {"no spatial axis", [](const WindowFacts& s) { return s.w.axes.empty(); }, {"whole planes"}},
+      {"no spatial axis", [](const WindowFacts& s) { return s.w.axes.empty(); }, {"whole planes", "any rank"}},
       {"an empty plane",
        [](const WindowFacts& s) { return any_axis(s.w, [](const Axis& a) { return a.in == 0; }); },
        {"whole planes"}},
@@ -330,7 +333,7 @@ const std::vector<TraitRow>& table() {
 }  // namespace
 
 std::optional<AttributeDimension> window_attribute(const AttributeSpec& spec) {
-  if (spec.kind == AttributeSpec::Kind::text) return auto_pad_dimension(spec.name);
+  if (spec.name == "auto_pad") return auto_pad_dimension(spec.name);
   if (spec.kind != AttributeSpec::Kind::ints) return std::nullopt;
   if (spec.required) return required_list_dimension(spec.name);
   if (spec.name == "kernel_shape") return std::nullopt;  // its default follows W

@@ -64,7 +64,7 @@ const OperatorGenerator& nhwc_conv() {
           put_channels_second(c, "X");
           return put_channels_second(c, "W");
         }}},
-      Layout{.channels_last = true},
+      Layout{},
       {{"W fits both layouts", both_layouts_fit},
        {"W fits both layouts, kernel_shape omitted",
         [](const Case& c) { return both_layouts_fit(c) && !c.node.attributes.contains("kernel_shape"); }},

@@ -103,7 +103,8 @@ WindowCounts counts_of(const WindowAxis& track) {
 
 Sliding sliding(const Call& call) {
   const Shape& x = call.shape(call.definition().inputs.front().name);
-  const Shape plane(x.begin() + 2, x.end());
+  const bool is_last = call.has_channels_last();
+  const Shape plane(x.begin() + (is_last ? 1 : 2), x.end() - (is_last ? 1 : 0));
   return {plane, call.definition().attribute("kernel_shape") ? call.ints("kernel_shape") : plane};
 }
 

@@ -34,7 +34,7 @@ struct Sliding {
   Shape plane;
   Ints kernel;
 };
-// Reads the spatial extents of a channels-first input, and kernel_shape as stated or from W, or the plane.
+// Reads the spatial extents of X, its channels second or last, and kernel_shape as stated or from W, or the plane.
 Sliding sliding(const Call& call);
 
 // One track per spatial axis; none where some axis has no window under these readings.

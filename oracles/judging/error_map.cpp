@@ -14,7 +14,8 @@ namespace assay::oracles {
 namespace {
 
 std::vector<std::string> axes_of(const OpVersion& version, std::size_t rank) {
-  if (find_definition(version)->shaping != Shaping::window) {
+  const Definition& definition = *find_definition(version);
+  if (definition.shaping != Shaping::window || definition.attribute("channels_last")) {
     std::vector<std::string> numbered;
     for (std::size_t axis = 0; axis < rank; ++axis) numbered.push_back("axis " + std::to_string(axis));
     return numbered;

@@ -6,6 +6,7 @@
 #include "oracles/exact/functions.h"
 #include "oracles/exact/operands.h"
 #include "oracles/families/products.h"
+#include "oracles/rules/activated.h"
 #include "oracles/rules/convolution.h"
 #include "oracles/rules/rules.h"
 #include "reference/operator.h"
@@ -41,66 +42,13 @@ class Gated final : public Expression {
   Format type_;
 };
 
-class GatedAnswer final : public Answer {
- public:
-  GatedAnswer(std::unique_ptr<Answer> z, const Arithmetic& declared) : z_(std::move(z)), declared_(declared) {}
-
-  Shape shape() const override { return z_->shape(); }
-  DType dtype() const override { return z_->dtype(); }
-  std::vector<ProofTerm> taps(Int index) const override { return z_->taps(index); }
-
-  Element element(Int index) const override {
-    const Element z = z_->element(index);
-    if (z.kind == Kind::negative_infinity) return one_of("E50", {nan(), Scalar()});
-    if (z.kind != Kind::finite) return z;
-    Element out = computed(Gated(z.value, dtype()), dtype(), {policy(z.required)});
-    out.terms = z.terms;
-    out.nan_admitted = z.nan_admitted;
-    return out;
-  }
-
-  std::vector<Tolerance> wider(Int index) const override {
-    const Element z = z_->element(index);
-    std::vector<Tolerance> all = z_->wider(index);
-    if (z.kind != Kind::finite) return all;
-    const Gated gated(z.value, dtype());
-    const Element own = element(index);
-    const auto widen_by = [&](Tolerance& wider, double imprecision) {
-      Policy p = policy(wider);
-      p.imprecision = imprecision;
-      const double error = gated.error(p);
-      wider.vacuous = wider.vacuous || !std::isfinite(error);
-      if (!wider.vacuous) wider.budget = budget_of(error, own.blur);
-      wider.may_overflow = wider.may_overflow || gated.breaks_down(p);
-    };
-    for (Tolerance& each : all) widen_by(each, 0);
-    for (const auto& [words, imprecision] : {std::pair{"fast functions", 0x1p-20}, {"functions of 10 bits", 0x1p-10}}) {
-      Tolerance& crude = all.emplace_back(z.required);
-      crude.level = Level::widest;
-      crude.arithmetic = words;
-      widen_by(crude, imprecision);
-    }
-    return all;
-  }
-
- private:
-  Policy policy(const Tolerance& z) const {
-    Policy out;
-    out.level = z.level;
-    out.arithmetic = z.arithmetic;
-    out.working = format_of(z.level == Level::L3 ? dtype() : DType::f32);
-    if (z.level == Level::widest && declared_.accumulator &&
-        format_of(*declared_.accumulator).precision < out.working.precision)
-      out.working = format_of(*declared_.accumulator);
-    if (z.level != Level::L2) out.truncation = 2;
-    out.input_error = size_of(z.budget);
-    if (z.flushes_output) out.lost_input = std::ldexp(2.0, format_of(dtype()).min_exponent);
-    return out;
-  }
-
-  std::unique_ptr<Answer> z_;
-  Arithmetic declared_;
-};
+// Of minus infinity it is NaN, or the limit.
+ActivationRule gate(DType type) {
+  return {[type](const Ratio& z) { return std::make_unique<Gated>(z, type); },
+          [type](const Scalar& z) {
+            return is_infinite(z) && z.negative ? one_of("E50", {nan(), Scalar()}) : exactly(z, type);
+          }};
+}
 
 // The last cells of the lines of past_state, or zeros, and input.
 class StateAnswer final : public Answer {
@@ -156,7 +104,7 @@ Answers answer(const Call& call, const Operands& in, const Readings&, const Arit
         .in = length + (past ? taps - 1 : 0), .taps = taps, .before = past ? 0 : taps - 1, .windows = length};
     out.push_back(convolution({past ? behind(*past, input) : input, *in.at(1), given(in, 2), input.shape()[1]}, {axis},
                               declared));
-    if (call.text("activation") != "none") out[0] = std::make_unique<GatedAnswer>(std::move(out[0]), declared);
+    if (call.text("activation") != "none") out[0] = activated(std::move(out[0]), gate(input.dtype()), declared);
   }
   out.push_back(std::make_unique<StateAnswer>(input, past, taps - 1));
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact answer of MaxPool and GlobalMaxPool: of the taps of a window inside X the largest, and where it stands.
+// The exact answer of MaxPool, GlobalMaxPool and NhwcMaxPool: of the taps of a window inside X the largest, and where it stands.
 // Where a tap is NaN the largest of the others is as right (W9); of a window of NaN alone, or of nothing, all that is
 // low (W10).
 #include "oracles/exact/operands.h"
@@ -69,5 +69,6 @@ Element where(const WindowPoint& p) {
 
 Oracle max_pool() { return over_windows({largest, where}); }
 Oracle global_max_pool() { return over_windows({largest}); }
+Oracle nhwc_max_pool() { return over_windows({largest}); }
 
 }  // namespace assay::oracles

@@ -79,6 +79,7 @@ class ConvolutionAnswer final : public Answer {
         w_(std::move(in.w)),
         gathering_(x_.shape(), w_.shape(), in.group, std::move(tracks)) {
     if (in.b) b_.emplace(std::move(*in.b));
+    if (in.added) added_.emplace(std::move(*in.added));
   }
 
   Shape shape() const override { return gathering_.shape(); }
@@ -87,6 +88,7 @@ class ConvolutionAnswer final : public Answer {
   Element defined(Int index) const override { return enclose(dot(index), dtype_, Summing::definition); }
 
   std::optional<FilterResult> screen(const Tensor& got, const FilterOptions& how) const override {
+    if (added_) return std::nullopt;
     if (!sums_) sums_ = sums();
     return oracles::screen(*sums_, got, how);
   }
@@ -101,14 +103,22 @@ class ConvolutionAnswer final : public Answer {
       if (declared_.winograd && declared_.accumulator)
         all.push_back(winograd(neighbourhood(index), m, format_of(*declared_.accumulator), "declared " + label));
     }
+    // What is added behind the transformations costs a rounding of the whole.
+    const Element whole = element(index);
+    for (Tolerance& each : all)
+      if (added_ && each.arithmetic.find("Winograd") != std::string::npos && whole.kind == Kind::finite)
+        each.budget = each.budget + (whole.magnitude + each.budget) * Dyadic{2, format_of(accumulator).unit_exponent()};
     return all;
   }
 
   std::vector<ProofTerm> taps(Int index) const override {
     std::vector<ProofTerm> all;
-    for (const Term& term : dot(index).terms) {
+    const Dot sum = dot(index);
+    for (const Term& term : sum.terms) {
       if (!term.b) {
-        all.push_back({{hexadecimal(term.a)}, place("B", b_->shape(), term.where_a)});
+        const bool is_added = added_ && &term == &sum.terms.back();
+        all.push_back(
+            {{hexadecimal(term.a)}, place(is_added ? "Z" : "B", (is_added ? added_ : b_)->shape(), term.where_a)});
         continue;
       }
       all.push_back({{hexadecimal(term.a), hexadecimal(*term.b)},
@@ -132,6 +142,7 @@ class ConvolutionAnswer final : public Answer {
         },
         [&](Int w) { sum.padded_nonfinite |= !w_.at(w).is_finite(); });
     if (b_) sum.terms.push_back({*bias(y.m), std::nullopt, bias_index(y.m), 0});
+    if (added_) sum.terms.push_back({added_->at(index), std::nullopt, index, 0});
     return sum;
   }
 
@@ -176,7 +187,7 @@ class ConvolutionAnswer final : public Answer {
   Int group_;
   Arithmetic declared_;
   Cells x_, w_;
-  std::optional<Cells> b_;
+  std::optional<Cells> b_, added_;
   Gathering gathering_;
   mutable std::optional<Sums> sums_;
 };

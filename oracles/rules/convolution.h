@@ -64,6 +64,7 @@ struct ConvolutionOperands {
   Tensor x, w;
   std::optional<Tensor> b;
   Int group = 1;
+  std::optional<Tensor> added = {};  // to each output, of their shape
 };
 // `channels_last` says how outputs are laid out that are screened; elements are numbered channels first.
 std::unique_ptr<Answer> convolution(ConvolutionOperands in, std::vector<WindowAxis> tracks, const Arithmetic& declared,

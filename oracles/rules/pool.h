@@ -21,6 +21,8 @@ struct Pool {
 
   // The taps of one output that fall inside X, in the order of a scan.
   std::vector<ExactTap> taps(Int index) const;
+  // How many taps of it fall inside X or its padding.
+  Int counted(Int index) const;
 };
 
 }  // namespace assay::oracles

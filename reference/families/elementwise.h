@@ -24,6 +24,10 @@ Kernel each(F f) {
 Values outputs_of(const Call& call);
 // Reads and writes one element as a double, which is rounded once.
 double number_at(const Tensor& tensor, Int at);
+// Returns the first number of an input, 0 where it is left out.
+inline double number_of(Inputs in, std::size_t place) {
+  return in.size() > place && in[place] ? number_at(*in[place], 0) : 0;
+}
 void put_number(Tensor& tensor, Int at, double value);
 
 // f, or f(call) where it reads attributes.

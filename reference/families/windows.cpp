@@ -58,9 +58,16 @@ void global_pool_parameters(Operator& op) {
       .rulings({"A29", "W16"});
 }
 
+Planes Planes::of(const Call& call, Int cells) {
+  const bool is_last = call.has_channels_last();
+  return {call.dim("X", 0), call.dim("X", is_last ? call.rank("X") - 1 : 1), cells, is_last};
+}
+
 Shape pooled_shape(const Call& call) {
   Shape shape = Window::of(call).output();
-  shape.insert(shape.begin(), {call.dim("X", 0), call.dim("X", 1)});
+  const Planes x = Planes::of(call, 0);
+  shape.insert(x.is_channel_last ? shape.end() : shape.begin(), x.channels);
+  shape.insert(shape.begin(), x.batch);
   return shape;
 }
 

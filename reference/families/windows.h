@@ -16,6 +16,20 @@ struct Tapped {
   Int at;
 };
 
+// Numbers the cells of a tensor plane by plane, a plane being one channel of one item of the batch.
+struct Planes {
+  Int batch, channels, cells;
+  bool is_channel_last;
+
+  // Of X, or of a tensor like it with so many cells in a plane.
+  static Planes of(const Call& call, Int cells);
+  Int count() const { return batch * channels; }
+  // Where a cell of a plane stands, row-major.
+  Int at(Int plane, Int cell) const {
+    return is_channel_last ? (plane / channels * cells + cell) * channels + plane % channels : plane * cells + cell;
+  }
+};
+
 // Returns a product of counts; throws InputError where sums of such could overflow.
 Int bounded_product(Int a, Int b);
 
@@ -39,7 +53,7 @@ void pool_parameters(Operator& op);
 // Gives an operator what every pool over whole planes takes and demands: X, and Y of one element per channel (W16).
 void global_pool_parameters(Operator& op);
 
-// Returns the shape of Y, one element per window and channel.
+// Returns the shape of Y, one element per window and channel, with the channels where X has them.
 Shape pooled_shape(const Call& call);
 // Returns the types of a pool's outputs, all of that shape, of the type of X or of their own.
 Types pooled(const Call& call);
@@ -55,23 +69,24 @@ Kernel over_windows(F f) {
     const std::span<Int> indices = out.size() > 1 && out[1] ? out[1]->as<Int>() : std::span<Int>();
     const Window window = Window::of(call);
     const Shape kernel = window.kernel(), windows = window.output();
-    const Int plane = volume(window.input());
+    const Planes from = Planes::of(call, volume(window.input())), to = Planes::of(call, volume(windows));
     for_number(in[0]->dtype(), [&]<class T>() {
       const std::span<const T> x = in[0]->as<T>();
       const std::span<T> y = out[0]->as<T>();
       std::vector<Tapped<T>> taps;
-      std::size_t at = 0;
-      for (Int first = 0; at < y.size(); first += plane)
-        for_each_position(windows, [&](const Shape& o, Int) {
+      for (Int plane = 0; plane < to.count(); ++plane)
+        for_each_position(windows, [&](const Shape& o, Int place) {
           taps.clear();
           for_each_position(kernel, [&](const Shape& k, Int) {
-            if (const std::optional<Int> cell = window.cell(o, k))
-              taps.push_back({x[static_cast<std::size_t>(first + *cell)], first + *cell});
+            if (const std::optional<Int> cell = window.cell(o, k)) {
+              const Int at = from.at(plane, *cell);
+              taps.push_back({x[static_cast<std::size_t>(at)], at});
+            }
           });
           Int index = -1;
+          const auto at = static_cast<std::size_t>(to.at(plane, place));
           y[at] = f(call, std::span<const Tapped<T>>(taps), index);
           if (!indices.empty()) indices[at] = index;
-          ++at;
         });
     });
     return out;

@@ -16,12 +16,6 @@
 namespace assay {
 namespace {
 
-bool is_padded(const Window& window, const Shape& o, const Shape& k) {
-  for (std::size_t i = 0; i < k.size(); ++i)
-    if (!window.axes[i].is_padded(window.axes[i].cell(o[i], k[i]))) return false;
-  return true;
-}
-
 // Terms are added in tap order, then divided once. A window without any cell is 0 / 0 = NaN (A9).
 template <class T>
 void average(const Call& call, std::span<const T> x, std::span<T> y) {
@@ -37,7 +31,7 @@ void average(const Call& call, std::span<const T> x, std::span<T> y) {
       for_each_position(kernel, [&](const Shape& k, Int) {
         const std::optional<Int> cell = window.cell(o, k);
         if (cell) sum += static_cast<accumulator_t<T>>(x[plane * x_plane + *cell]);
-        if (cell || (count_padding && is_padded(window, o, k))) ++count;
+        if (cell || (count_padding && window.is_padded(o, k))) ++count;
       });
       y[at++] = written<T>(count ? sum / static_cast<accumulator_t<T>>(count)
                                  : std::numeric_limits<accumulator_t<T>>::quiet_NaN());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MaxPool (ai.onnx 1, 8, 10, 11, 12, 22) - https://onnx.ai/onnx/operators/onnx__MaxPool.html
 // GlobalMaxPool (1, 22), whose one window is the plane
+// com.microsoft NhwcMaxPool (1), whose channels stand last
 //
 //   Y[n,c,o]       = max over k of X[n, c, o*stride + k*dilation - pad]
 //   Indices[n,c,o] = where in X the first of the largest stands: (n*C + c) * plane + its place in the plane
@@ -70,6 +71,16 @@ Operator global_max_pool() {
           .type("T", {f16, f32, f64}).rulings({"W9", "W10"})
       .since(22, "T admits bfloat16")
           .type("T", {bf16, f16, f32, f64})
+      .shaping(Shaping::window).infer(pooled).kernel(over_windows(largest));
+}
+
+Operator nhwc_max_pool() {
+  using enum DType;
+  return Operator("NhwcMaxPool", "com.microsoft")
+      .with(pool_parameters)
+      .attribute("ceil_mode", 0).attribute("dilations", ones)
+      .since(1)
+          .type("T", {i8, u8}).rulings({"A2", "A3", "A4", "A5", "A6", "A7", "A8", "A12", "A15", "A31", "W10"})
       .shaping(Shaping::window).infer(pooled).kernel(over_windows(largest));
 }
 // clang-format on

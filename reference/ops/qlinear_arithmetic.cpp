@@ -15,8 +15,6 @@ namespace {
 
 using Combined = double (*)(double a, double b);
 
-double number_of(Inputs in, std::size_t place) { return in.size() > place && in[place] ? number_at(*in[place], 0) : 0; }
-
 // The inputs of A, of B and of C stand three by three: the numbers of C alone are not there.
 Kernel requantizing(Combined combined) {
   return [combined](const Call& call, Inputs in) {
@@ -29,10 +27,7 @@ Kernel requantizing(Combined combined) {
         const double a = number_at(*in[0], static_cast<Int>(meet.cell(0, from, i))) - a_zero;
         const double b = number_at(*in[3], static_cast<Int>(meet.cell(3, from, i))) - b_zero;
         const double steps = std::rint(between(combined(a * a_scale, b * b_scale) / c_scale, -1e9, 1e9)) + c_zero;
-        if (c.dtype() == DType::u8)
-          c.as<std::uint8_t>()[static_cast<std::size_t>(out + i)] = saturated<std::uint8_t>(steps);
-        else
-          c.as<std::int8_t>()[static_cast<std::size_t>(out + i)] = saturated<std::int8_t>(steps);
+        write_saturated(c, out + i, steps);
       }
     });
     return c;

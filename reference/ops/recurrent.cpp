@@ -12,6 +12,7 @@
 //
 // The arguments of f and g are clipped, that of the last is not (N16). A reverse direction reads a sequence from its
 // end, and writes each state where its input stands. Behind a sequence's length Y is 0, and the state stays as it is.
+#include "reference/activations.h"
 #include "reference/families/elementwise.h"
 #include "reference/functions.h"
 #include "reference/type_lists.h"
@@ -31,34 +32,6 @@ struct GateCount {
 GateCount gates_of(const Call& call) {
   const std::string& name = call.definition().version.name;
   return name == "RNN" ? GateCount{1, 1} : name == "GRU" ? GateCount{3, 2} : GateCount{4, 3};
-}
-
-// -- activations
-
-struct Activation {
-  std::string_view name;
-  double alpha, beta;  // where they are not stated
-  bool has_alpha, has_beta;
-  double (*of)(double x, double alpha, double beta);
-};
-
-constexpr Activation activations[] = {
-    {"Relu", 0, 0, false, false, [](double x, double, double) { return x < 0 ? 0 : x; }},
-    {"Tanh", 0, 0, false, false, [](double x, double, double) { return hyperbolic_tangent(x); }},
-    {"Sigmoid", 0, 0, false, false, [](double x, double, double) { return logistic(x); }},
-    {"Affine", 1, 0, true, true, [](double x, double alpha, double beta) { return alpha * x + beta; }},
-    {"LeakyRelu", 0.01F, 0, true, false, [](double x, double alpha, double) { return x < 0 ? alpha * x : x; }},
-    {"ThresholdedRelu", 1, 0, true, false, [](double x, double alpha, double) { return x < alpha ? 0 : x; }},
-    {"ScaledTanh", 1, 1, true, true, [](double x, double a, double b) { return a * hyperbolic_tangent(b * x); }},
-    {"HardSigmoid", 0.2F, 0.5, true, true,
-     [](double x, double alpha, double beta) { return std::clamp(alpha * x + beta, 0.0, 1.0); }},
-    {"Elu", 1, 0, true, false, [](double x, double a, double) { return x < 0 ? a * exponential_less_one(x) : x; }},
-    {"Softsign", 0, 0, false, false, [](double x, double, double) { return x / (1 + std::abs(x)); }},
-    {"Softplus", 0, 0, false, false, [](double x, double, double) { return softened(x); }}};
-
-const Activation* activation_named(std::string_view name) {
-  const auto found = std::ranges::find(activations, name, &Activation::name);
-  return found == std::end(activations) ? nullptr : found;
 }
 
 Int directions(const Call& call) { return call.text("direction") == "bidirectional" ? 2 : 1; }

@@ -35,14 +35,12 @@ struct Situation {
   bool steps_over() const { return same && (axis.out - 1) * axis.stride + axis.effective_kernel() < axis.in; }
 };
 
-bool has_channels_last(const Case& c) { return c.version.name == "NhwcConv"; }
-
 std::vector<Situation> situations(const Case& c) {
   const Case conv = generators::conv_of(c);
   const Call call = conv.call();
   const bool ceil = call.definition().attribute("ceil_mode") && call.integer("ceil_mode") != 0;
   const bool same = call.text("auto_pad").starts_with("SAME");
-  const bool misreads = has_channels_last(c) && !c.node.attributes.contains("kernel_shape");
+  const bool misreads = c.version.name == "NhwcConv" && !c.node.attributes.contains("kernel_shape");
   std::vector<Situation> all;
   for (const Axis& axis : Window::of(call).axes) {
     const Int taken = misreads ? c.call().dim("W", static_cast<Int>(all.size()) + 2) : axis.kernel;
@@ -301,7 +299,8 @@ void compare(const Case& c, const Shape& ruled, Tally& tally) {
     ++tally.cases;
     return;
   }
-  const std::size_t first = has_channels_last(c) ? 1 : 2, maps = has_channels_last(c) ? ruled.size() - 1 : 1;
+  const bool is_last = c.call().has_channels_last();
+  const std::size_t first = is_last ? 1 : 2, maps = is_last ? ruled.size() - 1 : 1;
   CHECK((*inferred.shape)[0] == ruled[0]);
   CHECK((*inferred.shape)[maps] == ruled[maps]);
   const std::vector<Situation> axes = situations(c);

@@ -54,11 +54,14 @@ Axes in_order(std::size_t rank) {
   return axes;
 }
 
+}  // namespace
+
 Tensor channels_second(const Tensor& in) { return permuted(in, second_from_last(in_order(in.shape().size()))); }
 Tensor channels_last(const Tensor& in) { return permuted(in, last_from_second(in_order(in.shape().size()))); }
-
-// The bytes as they lie, under the shape they should have had after the transposition.
 Tensor as_if_second(const Tensor& in) { return reshaped(in, second_from_last(in.shape())); }
+
+namespace {
+
 Tensor as_if_last(const Tensor& in) { return reshaped(in, last_from_second(in.shape())); }
 
 // N x I_r … I_1 x C taken for N x I_1 … I_r x C.

@@ -579,13 +579,14 @@ std::vector<VariantKernel> variants_by_name(const std::string& name) {
   if (name == "LogSoftmax") return log_softmax_variants();
   if (name == "Resize" || name == "Upsample") return resizing_variants();
   for (const auto variants_of_group :
-       {global_variants,      norm_variants,       product_variants,      transposing_variants, word_variants,
-        random_variants,      feature_variants,    grid_variants,         extreme_variants,     prefix_variants,
-        operand_variants,     creating_variants,   placing_variants,      reducing_variants,    normalizing_variants,
-        response_variants,    quantizing_variants, loss_variants,         windowing_variants,   rotating_variants,
-        recurring_variants,   folding_variants,    determinant_variants,  region_variants,      suppressing_variants,
-        contracting_variants, causal_variants,     transforming_variants, optimizing_variants,  attending_variants,
-        forest_variants,      machine_variants,    remembering_variants,  computing_variants})
+       {integer_pool_variants, activating_variants,  global_variants,      norm_variants,       product_variants,
+        transposing_variants,  word_variants,        random_variants,      feature_variants,    grid_variants,
+        extreme_variants,      prefix_variants,      operand_variants,     creating_variants,   placing_variants,
+        reducing_variants,     normalizing_variants, response_variants,    quantizing_variants, loss_variants,
+        windowing_variants,    rotating_variants,    recurring_variants,   folding_variants,    determinant_variants,
+        region_variants,       suppressing_variants, contracting_variants, causal_variants,     transforming_variants,
+        optimizing_variants,   attending_variants,   forest_variants,      machine_variants,    remembering_variants,
+        computing_variants})
     if (std::vector<VariantKernel> variants = variants_of_group(name); !variants.empty()) return variants;
   std::vector<VariantKernel> variants = sign_variants(name);
   return variants.empty() ? broadcast_variants(name) : variants;
@@ -601,12 +602,12 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "Resize") return resizing_bugs();
   if (name == "Upsample") return upsampling_bugs();
   for (const auto bugs_of_group :
-       {global_bugs,      norm_bugs,      product_bugs,      transposing_bugs, word_bugs,      random_bugs,
-        feature_bugs,     grid_bugs,      extreme_bugs,      prefix_bugs,      operand_bugs,   creating_bugs,
-        placing_bugs,     reducing_bugs,  normalizing_bugs,  response_bugs,    loss_bugs,      windowing_bugs,
-        rotating_bugs,    recurring_bugs, folding_bugs,      determinant_bugs, region_bugs,    suppressing_bugs,
-        contracting_bugs, causal_bugs,    transforming_bugs, optimizing_bugs,  attending_bugs, quantizing_bugs,
-        remembering_bugs, forest_bugs,    machine_bugs})
+       {integer_pool_bugs, activating_bugs,  global_bugs,      norm_bugs,      product_bugs,      transposing_bugs,
+        word_bugs,         random_bugs,      feature_bugs,     grid_bugs,      extreme_bugs,      prefix_bugs,
+        operand_bugs,      creating_bugs,    placing_bugs,     reducing_bugs,  normalizing_bugs,  response_bugs,
+        loss_bugs,         windowing_bugs,   rotating_bugs,    recurring_bugs, folding_bugs,      determinant_bugs,
+        region_bugs,       suppressing_bugs, contracting_bugs, causal_bugs,    transforming_bugs, optimizing_bugs,
+        attending_bugs,    quantizing_bugs,  remembering_bugs, forest_bugs,    machine_bugs})
     if (std::vector<Bug> bugs = bugs_of_group(name); !bugs.empty()) return bugs;
   return computing_bugs(name);
 }

@@ -31,6 +31,19 @@ std::vector<Bug> softmax_bugs();
 std::vector<VariantKernel> log_softmax_variants();
 std::vector<Bug> log_softmax_bugs();
 
+// FusedConv.
+std::vector<VariantKernel> activating_variants(const std::string& op);
+std::vector<Bug> activating_bugs(const std::string& op);
+
+// NhwcMaxPool, and com.microsoft's means of integers.
+std::vector<VariantKernel> integer_pool_variants(const std::string& op);
+std::vector<Bug> integer_pool_bugs(const std::string& op);
+// A tensor with its channels moved to the second place or the last; its bytes as they lie, under the shape of the
+// first.
+Tensor channels_second(const Tensor& in);
+Tensor channels_last(const Tensor& in);
+Tensor as_if_second(const Tensor& in);
+
 // Pools over whole planes.
 std::vector<VariantKernel> global_variants(const std::string& op);
 std::vector<Bug> global_bugs(const std::string& op);

@@ -30,7 +30,6 @@ struct Names {
 bool pools(const Case& c) { return c.definition().inputs.size() == 1; }
 bool is_quantized(const Case& c) { return c.version.name == "QLinearConv"; }
 bool is_deformed(const Case& c) { return c.version.name == "DeformConv"; }
-bool has_channels_last(const Case& c) { return c.version.name == "NhwcConv"; }
 Names names(const Case& c) { return is_quantized(c) ? Names{"x", "w"} : Names{}; }
 
 // A legal case taken apart: its geometry, and its first set of data.
@@ -52,8 +51,8 @@ class CaseData {
   const Scalars& w() const { return data(names(c_).w); }
   Shape output() const { return c_.definition().shape(call_); }
 
-  std::size_t first_spatial() const { return has_channels_last(c_) ? 1 : 2; }
-  std::size_t channel_axis() const { return has_channels_last(c_) ? rank() + 1 : 1; }
+  std::size_t first_spatial() const { return call_.has_channels_last() ? 1 : 2; }
+  std::size_t channel_axis() const { return call_.has_channels_last() ? rank() + 1 : 1; }
   Int group() const { return call_.integer("group"); }
   bool rounds_windows_up() const { return has_flag("ceil_mode"); }
   // What lies in the padding adds nothing, as a zero in the data does. Not so in an average over the cells alone.
@@ -424,8 +423,13 @@ bool is_small(const Case& c) {
   return most > 0 && most <= most_elements;
 }
 
+// Tells whether a window is a sum with weights alone, or a pool of floats: what the laws are about.
+bool sums_or_pools(const Case& c) {
+  return pools(c) || (c.definition().input(names(c).w) && !c.definition().attribute("activation"));
+}
+
 bool is_askable(const Case& c) {
-  return c.definition().shaping == Shaping::window && oracles::oracle_of(c.version).rounds && c.is_legal() &&
+  return c.definition().shaping == Shaping::window && sums_or_pools(c) && oracles::oracle_of(c.version).rounds && c.is_legal() &&
          !has_nonfinite_data(c) && is_small(c) && is_untouched(c);
 }
 

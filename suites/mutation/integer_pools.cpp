@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// NhwcMaxPool and com.microsoft's means of integers by the windows of the gather engine: channels that stand last are
+// moved to the second place, codes are dequantized, averaged as floats, and quantized.
+#include "suites/mutation/family.h"
+#include "suites/mutation/gather.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace assay::mutation {
+namespace {
+
+enum class Defect { none, adds_first, ignores_zero_point, ignores_y_scale, wraps, truncates, reads_channels_second };
+
+Tensor with_channels_second(const Call& call, const Tensor& x, Defect defect) {
+  if (!call.has_channels_last()) return x;
+  return defect == Defect::reads_channels_second ? as_if_second(x) : channels_second(x);
+}
+
+// The call of a pool of ai.onnx with these windows; of a pool over whole planes they are the plane.
+Call pool_of(OpVersion version, const Call& call, TensorType x) {
+  const Definition& pool = *find_definition(version);
+  Node node;
+  if (!call.definition().attribute("kernel_shape"))
+    node.attribute("kernel_shape", Ints(x.shape.begin() + 2, x.shape.end()));
+  node.input("X", std::move(x));
+  for (const auto& [name, value] : call.node().attributes)
+    if (pool.attribute(name)) node.attribute(name, value);
+  return Call(pool, std::move(node));
+}
+
+Tensor pooled(const Kernel& pool, OpVersion version, const Call& call, const Tensor& x) {
+  const Tensor* const in[] = {&x};
+  return pool(pool_of(std::move(version), call, x.type()), in).only();
+}
+
+Kernel selecting_last(GatherDeviation deviation, Defect defect = Defect::none) {
+  return [pool = selecting(std::move(deviation)), defect](const Call& call, Inputs in) {
+    return channels_last(pooled(pool, {"", "MaxPool", 12}, call, with_channels_second(call, *in[0], defect)));
+  };
+}
+
+double first_of(Inputs in, std::size_t input) {
+  if (in.size() <= input || !in[input]) return 0;
+  double value = 0;
+  for_number(in[input]->dtype(), [&]<class T>() { value = static_cast<double>(in[input]->as<T>()[0]); });
+  return value;
+}
+
+template <class T>
+T quantized(double mean, double scale, double zero, Defect defect) {
+  constexpr double least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+  const double q = mean == mean ? std::clamp(mean / scale, -0x1p40, 0x1p40) : 0;
+  double code = defect == Defect::truncates    ? std::trunc(q) + zero
+                : defect == Defect::adds_first ? std::nearbyint(q + zero)
+                                               : std::nearbyint(q) + zero;
+  if (defect == Defect::wraps) code -= std::floor((code - least) / 256) * 256;
+  return static_cast<T>(std::clamp(code, least, most));
+}
+
+// Averages in F.
+template <class F>
+Kernel averaging(GatherDeviation deviation, Defect defect = Defect::none) {
+  return [pool = gathering(std::move(deviation)), defect](const Call& call, Inputs in) {
+    const Tensor x = with_channels_second(call, *in[0], defect);
+    const F scale = static_cast<F>(first_of(in, 1));
+    const double zero = defect == Defect::ignores_zero_point ? 0 : first_of(in, 2);
+    Tensor reals({std::is_same_v<F, float> ? DType::f32 : DType::f64, x.shape()});
+    Tensor y;
+    for_number(x.dtype(), [&]<class T>() {
+      if constexpr (std::is_integral_v<T> && sizeof(T) == 1) {
+        std::ranges::transform(x.as<T>(), reals.as<F>().begin(),
+                               [&](T code) { return static_cast<F>(code - zero) * scale; });
+        const Tensor means = pooled(pool, {"", "AveragePool", 11}, call, reals);
+        y = Tensor({x.dtype(), means.shape()});
+        const double step = defect == Defect::ignores_y_scale ? 1 : first_of(in, 3);
+        std::ranges::transform(means.as<F>(), y.as<T>().begin(), [&](F mean) {
+          return quantized<T>(static_cast<double>(mean), step, first_of(in, 4), defect);
+        });
+      }
+    });
+    return call.has_channels_last() ? channels_last(y) : y;
+  };
+}
+
+GatherDeviation asking(void (*change)(GatherRequest&)) { return {.request = change}; }
+
+bool is_mean(const std::string& op) { return op == "QLinearAveragePool" || op == "QLinearGlobalAveragePool"; }
+
+}  // namespace
+
+std::vector<VariantKernel> integer_pool_variants(const std::string& op) {
+  if (op == "NhwcMaxPool") return {variant_of("sequential", "one tap after the other", selecting_last({}))};
+  if (!is_mean(op)) return {};
+  return {variant_of("sequential", "one tap after the other, in f64", averaging<double>({})),
+          variant_of("in-f32", "taps are dequantized to f32 and added up", averaging<float>({})),
+          variant_of("adds-zero-first", "the zero point is added before rounding",
+                     averaging<double>({}, Defect::adds_first))};
+}
+
+std::vector<Bug> integer_pool_bugs(const std::string& op) {
+  const auto no_ceil = asking([](GatherRequest& r) { r.ceil = false; });
+  const char* const as_second = "channels that stand last are taken to stand second";
+  if (op == "NhwcMaxPool")
+    return {bug_of(op, "reads-channels-second", as_second, selecting_last({}, Defect::reads_channels_second)),
+            bug_of(op, "ignores-ceil-mode", "ceil_mode has no effect", selecting_last(no_ceil)),
+            bug_of(op, "ignores-dilations", "dilations have no effect",
+                   selecting_last(asking([](GatherRequest& r) { std::ranges::fill(r.dilations, 1); })))};
+  if (!is_mean(op)) return {};
+  const auto bug = [&](const char* name, const char* what, Defect defect) {
+    return bug_of(op, name, what, averaging<double>({}, defect));
+  };
+  std::vector<Bug> bugs{bug("reads-channels-second", as_second, Defect::reads_channels_second),
+                        bug("ignores-x-zero-point", "X has no zero point", Defect::ignores_zero_point),
+                        bug("ignores-y-scale", "y_scale has no effect", Defect::ignores_y_scale),
+                        bug("truncates", "rounds towards zero", Defect::truncates),
+                        bug("wraps-output", "the output wraps around where it should saturate", Defect::wraps)};
+  if (op == "QLinearGlobalAveragePool") return bugs;
+  bugs.push_back(bug_of(op, "ignores-ceil-mode", "ceil_mode has no effect", averaging<double>(no_ceil)));
+  bugs.push_back(bug_of(op, "counts-no-padding", "count_include_pad has no effect",
+                        averaging<double>(asking([](GatherRequest& r) { r.counts_padding = false; }))));
+  return bugs;
+}
+
+}  // namespace assay::mutation
