@@ -32,8 +32,8 @@ struct Window {
   std::vector<Axis> axes;
 
   // Reads X and, where the operator has them, kernel_shape, strides, auto_pad, pads, dilations and ceil_mode; without a
-  // kernel_shape the window is the plane. X is laid out N x C x D1 … Dr, or N x D1 … Dr x C as the call has it. The call
-  // must meet the constraints on those (lengths, signs).
+  // kernel_shape the window is the plane. X is laid out N x C x D1 … Dr, or N x D1 … Dr x C as the call has it. The
+  // call must meet the constraints on those (lengths, signs).
   static Window of(const Call& call);
 
   Shape input() const;   // the cells per axis

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact answer of MaxPool, GlobalMaxPool and NhwcMaxPool: of the taps of a window inside X the largest, and where it stands.
-// Where a tap is NaN the largest of the others is as right (W9); of a window of NaN alone, or of nothing, all that is
-// low (W10).
+// The exact answer of MaxPool, GlobalMaxPool and NhwcMaxPool: of the taps of a window inside X the largest, and where
+// it stands. Where a tap is NaN the largest of the others is as right (W9); of a window of NaN alone, or of nothing,
+// all that is low (W10).
 #include "oracles/exact/operands.h"
 #include "oracles/judging/finding.h"
 #include "oracles/rules/rules.h"

@@ -429,8 +429,8 @@ bool sums_or_pools(const Case& c) {
 }
 
 bool is_askable(const Case& c) {
-  return c.definition().shaping == Shaping::window && sums_or_pools(c) && oracles::oracle_of(c.version).rounds && c.is_legal() &&
-         !has_nonfinite_data(c) && is_small(c) && is_untouched(c);
+  return c.definition().shaping == Shaping::window && sums_or_pools(c) && oracles::oracle_of(c.version).rounds &&
+         c.is_legal() && !has_nonfinite_data(c) && is_small(c) && is_untouched(c);
 }
 
 std::optional<RelatedCases> relation_of(const MetamorphicRelation& law, const Case& c) {
