@@ -60,15 +60,14 @@ void give_data(Case& c, DType type, Shape shape, Recipe recipe) {
   c.sources["X"] = {std::move(recipe), false};
   if (!definition.input("x_scale")) return;
   for (const std::string of : {"x", "y"}) {
-    const Shape scale = draw_single(), zero = draw_single();
-    const Recipe step{"hold", pick({"1", "0.5", "0.25", "0.5", "2", "0.1", "0.3", "3", "-0.5"})};
-    c.node.input(of + "_scale", {DType::f32, scale});
+    const Recipe step{"hold", pick({"1", "0.5", "0.25", "0.5", "2", "0.1", "0.3", "3"})};
+    c.node.input(of + "_scale", {DType::f32, {}});
     c.sources[of + "_scale"] = {step, chance(50)};
     const std::string name = of + "_zero_point";
     const Recipe zero_point = draw_zero_point(type, true);
     const bool is_required = definition.input(name)->arity == Arity::required;
-    if (!is_required) give_or_not(c, name, {type, zero}, zero_point);
-    if (is_required) c.node.input(name, {type, zero});
+    if (!is_required) give_or_not(c, name, {type, {}}, zero_point);
+    if (is_required) c.node.input(name, {type, {}});
     if (is_required) c.sources[name] = {zero_point, chance(50)};
   }
   if (!c.node.inputs.contains("x_zero_point")) c.node.empty_input("x_zero_point");
@@ -127,8 +126,10 @@ OperatorGenerator pool_generator(Case (*draw)(const Definition&, DType, std::uin
 // Draws a pool over whole planes, of every number of axes and lengths around those of vector registers.
 template <auto fill>
 Case draw_global(const Definition& definition, DType type, std::uint64_t stratum) {
-  const Int rank = std::max<Int>(definition.input("x_scale") ? 1 : 0, static_cast<Int>(stratum % 5));
-  const int empty = stratum % 11 == 6 ? pick({0, 1, 2}) : -1;  // batch, channels, an axis
+  const bool is_quantized = definition.input("x_scale") != nullptr;  // of no cell there is no code
+  const Int rank = std::max<Int>(is_quantized ? 1 : 0, static_cast<Int>(stratum % 5));
+  int empty = -1;  // batch, channels, an axis
+  if (stratum % 11 == 6) empty = is_quantized ? pick({0, 1}) : pick({0, 1, 2});
   Shape shape{empty == 0 ? 0 : between(1, 3), empty == 1 ? 0 : weighted<Int>({{80, between(1, 4)}, {20, 9}})};
   for (Int axis = 0; axis < rank; ++axis)
     shape.push_back(rank == 1 && chance(50) ? pick<Int>({15, 16, 17, 33, 64, 257}) : between(1, rank < 3 ? 8 : 4));

@@ -41,9 +41,9 @@ Values averaged(const Call& call, Inputs in) {
   return y;
 }
 
-bool are_single(const Call& c) {
+bool are_scalars(const Call& c) {
   return std::ranges::all_of(c.definition().inputs, [&](const Parameter& input) {
-    return input.name == "X" || !c.has(input.name) || (c.rank(input.name) <= 1 && volume(c.shape(input.name)) == 1);
+    return input.name == "X" || !c.has(input.name) || c.rank(input.name) == 0;
   });
 }
 
@@ -51,7 +51,7 @@ template <Arity zero_points>
 void quantization(Operator& op) {
   op.input("x_scale", "tensor(float)").input("x_zero_point", "T", zero_points);
   op.input("y_scale", "tensor(float)").input("y_zero_point", "T", zero_points).attribute("channels_last", 0);
-  op.require("Q1", "scales and zero points have one element", are_single);
+  op.require("Q1", "scales and zero points are scalars", are_scalars);
 }
 
 }  // namespace

@@ -430,6 +430,7 @@ bool is_left_out(const Operator& op, const AttributeSpec& spec) {
                                       "N",
                                       "bits",
                                       "accuracy_level",
+                                      "activation_params",
                                       "weight_prepacked"};
   const bool follows = spec.kind == AttributeSpec::Kind::ints && !spec.required && spec.name == "kernel_shape";
   const bool is_of_table = op.domain() == "ai.onnx.ml" && !spec.value;  // which no model is without
@@ -641,6 +642,7 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"ReduceSumSquare", "negates-data"},
                                                                    {"OneHot", "reads-infinity-as-number"},
                                                                    {"Range", "writes-columns"},
+                                                                   {"QLinearGlobalAveragePool", "writes-columns"},
                                                                    {"StringNormalizer", "writes-columns"},
                                                                    {"HannWindow", "writes-columns"},
                                                                    {"HammingWindow", "writes-columns"},
