@@ -60,9 +60,9 @@ struct Sliding {
     const std::int64_t stride = strides[axis], span = (kernel[axis] - 1) * dilations[axis] + 1, begin = pads[axis];
     std::int64_t padding = begin + pads[axis + kernel.size()];
     if (is_same) padding = std::max<std::int64_t>(0, span - (in % stride == 0 ? stride : in % stride));
-    const std::int64_t room = in + padding - span, count = room / stride + 1;
-    if (is_same || !rounds_up || room % stride <= 0) return count;
-    return count * stride >= in + begin ? count : count + 1;
+    const std::int64_t room = in + padding - span, last = (room + stride - 1) / stride;
+    if (!rounds_up) return room / stride + 1;
+    return last * stride >= in + begin ? last : last + 1;
   }
 };
 

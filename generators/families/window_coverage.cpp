@@ -192,6 +192,7 @@ bool has(const Definition& definition, std::string_view what) {
   if (what == "bias") return definition.input("B") != nullptr;
   if (what == "whole planes") return !definition.attribute("strides");
   if (what == "any rank") return !definition.attribute("channels_last");  // else the channels stand beside an axis
+  if (what == "empty planes") return !definition.input("x_scale");        // of no cell there is no code
   if (what == "four axes") return !definition.input("offset");  // DeformConv has three at most: 2^r corners per tap
   return definition.attribute(what) != nullptr;
 }
@@ -325,7 +326,7 @@ const std::vector<TraitRow>& table() {
       {"no spatial axis", [](const WindowFacts& s) { return s.w.axes.empty(); }, {"whole planes", "any rank"}},
       {"an empty plane",
        [](const WindowFacts& s) { return any_axis(s.w, [](const Axis& a) { return a.in == 0; }); },
-       {"whole planes"}},
+       {"whole planes", "empty planes"}},
   };
   return rows;
 }

@@ -44,8 +44,8 @@ std::vector<Situation> situations(const Case& c) {
   std::vector<Situation> all;
   for (const Axis& axis : Window::of(call).axes) {
     const Int taken = misreads ? c.call().dim("W", static_cast<Int>(all.size()) + 2) : axis.kernel;
-    all.push_back(
-        {c.version.since_version, same, ceil, axis, taken == axis.kernel ? std::nullopt : std::optional(taken)});
+    all.push_back({c.version.domain.empty() ? c.version.since_version : 22, same, ceil, axis,
+                   taken == axis.kernel ? std::nullopt : std::optional(taken)});
   }
   return all;
 }

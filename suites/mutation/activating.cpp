@@ -88,9 +88,7 @@ std::vector<Bug> activating_bugs(const std::string& op) {
           bug("adds-last", "Z is added behind the activation", Defect::adds_last),
           bug("takes-usual-parameters", "activation_params are not read", Defect::takes_usual_parameters),
           bug_of(op, "swaps-strides", "strides stand in reverse order",
-                 fusing({.request = [](GatherRequest& r) { std::ranges::reverse(r.strides); }})),
-          bug_of(op, "ignores-dilations", "dilations have no effect",
-                 fusing({.request = [](GatherRequest& r) { std::ranges::fill(r.dilations, 1); }}))};
+                 fusing({.request = [](GatherRequest& r) { std::ranges::reverse(r.strides); }}))};
 }
 
 }  // namespace assay::mutation

@@ -100,13 +100,9 @@ std::vector<VariantKernel> integer_pool_variants(const std::string& op) {
 }
 
 std::vector<Bug> integer_pool_bugs(const std::string& op) {
-  const auto no_ceil = asking([](GatherRequest& r) { r.ceil = false; });
   const char* const as_second = "channels that stand last are taken to stand second";
   if (op == "NhwcMaxPool")
-    return {bug_of(op, "reads-channels-second", as_second, selecting_last({}, Defect::reads_channels_second)),
-            bug_of(op, "ignores-ceil-mode", "ceil_mode has no effect", selecting_last(no_ceil)),
-            bug_of(op, "ignores-dilations", "dilations have no effect",
-                   selecting_last(asking([](GatherRequest& r) { std::ranges::fill(r.dilations, 1); })))};
+    return {bug_of(op, "reads-channels-second", as_second, selecting_last({}, Defect::reads_channels_second))};
   if (!is_mean(op)) return {};
   const auto bug = [&](const char* name, const char* what, Defect defect) {
     return bug_of(op, name, what, averaging<double>({}, defect));
@@ -117,7 +113,6 @@ std::vector<Bug> integer_pool_bugs(const std::string& op) {
                         bug("truncates", "rounds towards zero", Defect::truncates),
                         bug("wraps-output", "the output wraps around where it should saturate", Defect::wraps)};
   if (op == "QLinearGlobalAveragePool") return bugs;
-  bugs.push_back(bug_of(op, "ignores-ceil-mode", "ceil_mode has no effect", averaging<double>(no_ceil)));
   bugs.push_back(bug_of(op, "counts-no-padding", "count_include_pad has no effect",
                         averaging<double>(asking([](GatherRequest& r) { r.counts_padding = false; }))));
   return bugs;
