@@ -106,10 +106,14 @@ Int pool_cost(const Case& c) { return volume(c.definition().shape(c.call())) * v
 
 Ints& kernel_of(Case& c) { return std::get<Ints>(c.node.attributes.at("kernel_shape")); }
 
-bool gives_a_scale_an_axis(Case& c) {
-  if (!c.sources.contains("x_scale")) return false;
-  shape_of(c, pick({"x_scale", "y_scale"})) = {1};
-  return true;
+// Returns the generator of a pool of quantized numbers.
+OperatorGenerator quantized(OperatorGenerator pool) {
+  pool.damages.push_back({"a scale of one axis", [](Case& c) {
+                            if (!c.sources.contains("x_scale")) return false;
+                            shape_of(c, pick({"x_scale", "y_scale"})) = {1};
+                            return true;
+                          }});
+  return pool;
 }
 
 // Returns the generator of a pool that is drawn so.
@@ -126,8 +130,7 @@ OperatorGenerator pool_generator(Case (*draw)(const Definition&, DType, std::uin
            {"no kernel_shape", [](Case& c) { return c.node.attributes.erase("kernel_shape") > 0; }},
            {"an empty kernel", [](Case& c) { kernel_of(c).back() = -between(0, 1); }},
            {"a kernel too large", [](Case& c) { kernel_of(c).front() += between(1, 8); }},
-           {"kernel_shape too long", [](Case& c) { kernel_of(c).push_back(1); }},
-           {"a scale of one axis", gives_a_scale_an_axis}}};
+           {"kernel_shape too long", [](Case& c) { kernel_of(c).push_back(1); }}}};
 }
 
 // Draws a pool over whole planes, of every number of axes and lengths around those of vector registers.
@@ -153,8 +156,7 @@ OperatorGenerator global_generator(Case (*draw)(const Definition&, DType, std::u
   return {.draw = draw,
           .strata = 55,
           .cost = [](const Case& c) { return volume(shape_of(c)); },
-          .damages = {{"no channels", [](Case& c) { shape_of(c).resize(1); }},
-                      {"a scale of one axis", gives_a_scale_an_axis}}};
+          .damages = {{"no channels", [](Case& c) { shape_of(c).resize(1); }}}};
 }
 
 Recipe draw_selected_fill(const SumOfProducts& sum) { return draw_selection_fill(sum.type); }
@@ -173,12 +175,12 @@ const OperatorGenerator& global_average_pool() {
 }
 
 const OperatorGenerator& qlinear_average_pool() {
-  static const OperatorGenerator generator = pool_generator(draw_pool<draw_codes>);
+  static const OperatorGenerator generator = quantized(pool_generator(draw_pool<draw_codes>));
   return generator;
 }
 
 const OperatorGenerator& qlinear_global_average_pool() {
-  static const OperatorGenerator generator = global_generator(draw_global<draw_codes>);
+  static const OperatorGenerator generator = quantized(global_generator(draw_global<draw_codes>));
   return generator;
 }
 
