@@ -2,6 +2,7 @@
 #include "generators/convolution.h"
 
 #include "generators/draw.h"
+#include "generators/families/window.h"
 #include "reference/convolution.h"
 
 #include <algorithm>
@@ -40,12 +41,12 @@ Shape with_extents(Shape shape, const std::vector<Axis>& axes, Int Axis::*member
   return shape;
 }
 
-struct Role {
+struct ConvInput {
   const char *ours, *conv;
   bool has_channels;
 };
 
-std::vector<Role> roles(const Layout& layout) {
+std::vector<ConvInput> conv_inputs(const Layout& layout) {
   return {{layout.x, "X", true}, {layout.w, "W", true}, {layout.b, "B", false}};
 }
 
@@ -131,44 +132,21 @@ void write_bias(Case& c, DType type, Int maps, const Recipe& recipe, bool consta
   }
 }
 
-// Returns a pool with its channels moved to the second place, where they stand last.
-static Case with_channels_second(const Case& c) {
-  Case pool = c;
-  if (!c.call().has_channels_last()) return pool;
-  if (const auto x = pool.node.inputs.find("X"); x != pool.node.inputs.end())
-    x->second.type.shape = channels_second(x->second.type.shape);
-  pool.node.attributes.erase("channels_last");
-  if (c.version.name == "NhwcMaxPool") pool.version = {"", "MaxPool", 12};
-  pool.opset = std::max(pool.opset, pool.version.since_version);
-  return pool;
-}
-// Moves the channels of a pool to where those of another case stand.
-static Case with_channels_as_in(const Case& c, Case pool) {
-  if (!c.call().has_channels_last()) return pool;
-  if (const auto x = pool.node.inputs.find("X"); x != pool.node.inputs.end())
-    x->second.type.shape = channels_last(x->second.type.shape);
-  if (const auto said = c.node.attributes.find("channels_last"); said != c.node.attributes.end())
-    pool.node.attribute("channels_last", said->second);
-  pool.version = c.version;
-  pool.opset = c.opset;
-  return pool;
-}
-
 Case conv_of(const Case& c) {
   const std::optional<Layout>& layout = generator_of(c.version).layout;
-  if (!layout) return with_channels_second(c);
+  if (!layout) return pool_of(c);
   const bool is_last = c.call().has_channels_last();
   Case conv;
   conv.version = conv_definition().version;
   conv.opset = conv.version.since_version;
-  for (const Role& role : roles(*layout)) {
-    const auto found = c.node.inputs.find(role.ours);
+  for (const ConvInput& name : conv_inputs(*layout)) {
+    const auto found = c.node.inputs.find(name.ours);
     if (found == c.node.inputs.end()) continue;
     Input input = found->second;
-    if (is_last && role.has_channels) input.type.shape = channels_second(input.type.shape);
-    conv.node.inputs[role.conv] = std::move(input);
-    if (const auto source = c.sources.find(role.ours); source != c.sources.end())
-      conv.sources[role.conv] = source->second;
+    if (is_last && name.has_channels) input.type.shape = channels_second(input.type.shape);
+    conv.node.inputs[name.conv] = std::move(input);
+    if (const auto source = c.sources.find(name.ours); source != c.sources.end())
+      conv.sources[name.conv] = source->second;
   }
   for (const auto& [name, value] : c.node.attributes)
     if (conv.definition().attribute(name)) conv.node.attribute(name, value);
@@ -182,18 +160,18 @@ void stand_for(Case& c, const Case& conv) {
     return;
   }
   const bool is_last = c.call().has_channels_last();
-  for (const Role& role : roles(*layout)) {
-    remove_input(c, role.ours);
-    if (!c.definition().input(role.ours)) continue;
-    const auto found = conv.node.inputs.find(role.conv);
+  for (const ConvInput& name : conv_inputs(*layout)) {
+    remove_input(c, name.ours);
+    if (!c.definition().input(name.ours)) continue;
+    const auto found = conv.node.inputs.find(name.conv);
     if (found == conv.node.inputs.end()) continue;
     Input input = found->second;
-    if (is_last && role.has_channels) input.type.shape = channels_last(input.type.shape);
-    if (!role.has_channels && input.presence == Input::Presence::given)
-      input.type.dtype = bias_type(c.definition(), role.ours, input.type.dtype);
-    c.node.inputs[role.ours] = std::move(input);
-    if (const auto source = conv.sources.find(role.conv); source != conv.sources.end())
-      c.sources[role.ours] = source->second;
+    if (is_last && name.has_channels) input.type.shape = channels_last(input.type.shape);
+    if (!name.has_channels && input.presence == Input::Presence::given)
+      input.type.dtype = bias_type(c.definition(), name.ours, input.type.dtype);
+    c.node.inputs[name.ours] = std::move(input);
+    if (const auto source = conv.sources.find(name.conv); source != conv.sources.end())
+      c.sources[name.ours] = source->second;
   }
   for (const AttributeSpec& spec : conv_definition().attributes) {
     if (!c.definition().attribute(spec.name)) continue;

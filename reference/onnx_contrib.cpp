@@ -52,14 +52,15 @@ std::optional<Extents> kernel_of(InferenceContext& context, std::size_t axes) {
 
 struct Sliding {
   Extents kernel, strides, dilations, pads;
-  bool is_same = false, rounds_up = false;
+  bool is_same = false, is_lower = false, rounds_up = false;
 
   // The division rounds towards zero, as ONNX's does (A6); a window that starts behind X and its padding is dropped
   // (A8).
   std::int64_t windows(std::size_t axis, std::int64_t in) const {
-    const std::int64_t stride = strides[axis], span = (kernel[axis] - 1) * dilations[axis] + 1, begin = pads[axis];
-    std::int64_t padding = begin + pads[axis + kernel.size()];
+    const std::int64_t stride = strides[axis], span = (kernel[axis] - 1) * dilations[axis] + 1;
+    std::int64_t begin = pads[axis], padding = begin + pads[axis + kernel.size()];
     if (is_same) padding = std::max<std::int64_t>(0, span - (in % stride == 0 ? stride : in % stride));
+    if (is_same) begin = (padding + (is_lower ? 1 : 0)) / 2;
     const std::int64_t room = in + padding - span, last = (room + stride - 1) / stride;
     if (!rounds_up) return room / stride + 1;
     return last * stride >= in + begin ? last : last + 1;
@@ -76,6 +77,7 @@ Sliding sliding(InferenceContext& context, Extents kernel) {
           .dilations = list(context, "dilations", axes, 1, 1),
           .pads = list(context, "pads", 2 * axes, 0, 0),
           .is_same = !states_pads && auto_pad.starts_with("SAME_"),
+          .is_lower = auto_pad == "SAME_LOWER",
           .rounds_up = onnx::getAttribute(context, "ceil_mode", 0) != 0};
 }
 

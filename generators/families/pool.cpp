@@ -113,6 +113,10 @@ OperatorGenerator quantized(OperatorGenerator pool) {
                             shape_of(c, pick({"x_scale", "y_scale"})) = {1};
                             return true;
                           }});
+  pool.damages.push_back({"no scale of Y", [](Case& c) {
+                            remove_input(c, "y_scale");
+                            remove_input(c, "y_zero_point");
+                          }});
   return pool;
 }
 
@@ -163,6 +167,28 @@ Recipe draw_selected_fill(const SumOfProducts& sum) { return draw_selection_fill
 Recipe draw_codes(const SumOfProducts&) { return draw_bytes(); }
 
 }  // namespace
+
+Case pool_of(const Case& c) {
+  Case pool = c;
+  if (!c.call().has_channels_last()) return pool;
+  if (const auto x = pool.node.inputs.find("X"); x != pool.node.inputs.end())
+    x->second.type.shape = channels_second(x->second.type.shape);
+  pool.node.attributes.erase("channels_last");
+  if (c.version.name == "NhwcMaxPool") pool.version = {"", "MaxPool", 12};
+  pool.opset = std::max(pool.opset, pool.version.since_version);
+  return pool;
+}
+
+Case with_channels_as_in(const Case& c, Case pool) {
+  if (!c.call().has_channels_last()) return pool;
+  if (const auto x = pool.node.inputs.find("X"); x != pool.node.inputs.end())
+    x->second.type.shape = channels_last(x->second.type.shape);
+  if (const auto said = c.node.attributes.find("channels_last"); said != c.node.attributes.end())
+    pool.node.attribute("channels_last", said->second);
+  pool.version = c.version;
+  pool.opset = c.opset;
+  return pool;
+}
 
 const OperatorGenerator& average_pool() {
   static const OperatorGenerator generator = pool_generator(draw_pool<draw_average_fill>);

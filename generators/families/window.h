@@ -9,6 +9,11 @@ namespace assay::generators {
 // Returns the generator of a pool that selects: MaxPool.
 const OperatorGenerator& selecting_pool();
 
+// Returns the pool with its channels second, where they stand last: one of ONNX's own layout.
+Case pool_of(const Case& c);
+// Returns a pool of that layout with its channels where those of another case stand.
+Case with_channels_as_in(const Case& c, Case pool);
+
 // Damages that any sliding-window operator admits: those of window_constraints (reference/window.h).
 const std::vector<Mutation>& window_damages();
 

@@ -85,6 +85,18 @@ bool is_initializer(const Case& c, const char* input) {
 Int depth(const Call& c) { return c.dim("W", 1); }
 Int channels(const Call& c) { return c.dim("X", 1); }
 
+// Tells whether the versions of this operator have what a row of the tables needs: an attribute, or a word of ours.
+bool has(const Definition& definition, std::string_view what) {
+  if (what == "weights") return has_weights(definition);
+  if (what == "bias") return definition.input("B") != nullptr;
+  if (what == "whole planes") return !definition.attribute("strides");
+  if (what == "any rank") return !definition.attribute("channels_last");  // else the channels stand beside an axis
+  // The mean of no cell has no code.
+  if (what == "empty planes") return !definition.input("x_scale") || definition.attribute("strides");
+  if (what == "four axes") return !definition.input("offset");  // DeformConv has three at most: 2^r corners per tap
+  return definition.attribute(what) != nullptr;
+}
+
 // -- dimensions
 
 struct ShapeRow {
@@ -148,11 +160,14 @@ std::vector<ShapeRow> shape_rows(const Definition& definition) {
                     const Int channels = s.c.dim("X", 1);
                     return channels > 7 ? 3 : count_of(channels);
                   }});
-  rows.push_back({{"input", {"an empty axis", "an axis of 1", "all > 1"}}, [](const WindowFacts& s) {
-                    Int least = 2;
-                    for (const Axis& axis : s.w.axes) least = std::min(least, axis.in);
-                    return static_cast<int>(least);
-                  }});
+  const bool takes_empty = has(definition, "empty planes");
+  rows.push_back(
+      {{"input", takes_empty ? Names{"an empty axis", "an axis of 1", "all > 1"} : Names{"an axis of 1", "all > 1"}},
+       [takes_empty](const WindowFacts& s) {
+         Int least = 2;
+         for (const Axis& axis : s.w.axes) least = std::min(least, axis.in);
+         return static_cast<int>(takes_empty ? least : least - 1);
+       }});
   if (has_weights(definition)) {
     rows.push_back({{"maps", {"0", "1", "> 1"}}, [](const WindowFacts& s) { return count_of(s.c.dim("W", 0)); }});
     rows.push_back({{"groups", {"one", "some", "per channel"}}, grouping});
@@ -186,16 +201,6 @@ struct TraitRow {
   bool (*holds)(const WindowFacts&);
   std::vector<std::string_view> needs = {};  // attributes, or what has() knows
 };
-
-bool has(const Definition& definition, std::string_view what) {
-  if (what == "weights") return has_weights(definition);
-  if (what == "bias") return definition.input("B") != nullptr;
-  if (what == "whole planes") return !definition.attribute("strides");
-  if (what == "any rank") return !definition.attribute("channels_last");  // else the channels stand beside an axis
-  if (what == "empty planes") return !definition.input("x_scale");        // of no cell there is no code
-  if (what == "four axes") return !definition.input("offset");  // DeformConv has three at most: 2^r corners per tap
-  return definition.attribute(what) != nullptr;
-}
 
 bool exists(const Definition& definition, const TraitRow& row) {
   return std::ranges::all_of(row.needs, [&](std::string_view what) { return has(definition, what); });

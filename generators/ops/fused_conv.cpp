@@ -41,6 +41,19 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   return c;
 }
 
+// Returns the case without an activation, then with one that takes no parameter.
+Cases plainer_activations(const Case& c, int) {
+  Cases out;
+  if (!c.node.attributes.contains("activation")) return out;
+  Case without = c;
+  for (const char* attribute : {"activation", "activation_params"}) without.node.attributes.erase(attribute);
+  out.push_back(without);
+  without.node.attribute("activation", "Relu");
+  if (c.call().text("activation") != "Relu") out.push_back(std::move(without));
+  return out;
+}
+constexpr ShrinkStep shrink_steps[] = {{[](const Case&) { return 1; }, plainer_activations}};
+
 bool loses_a_parameter(Case& c) {
   const auto stated = c.node.attributes.find("activation_params");
   if (stated == c.node.attributes.end()) {
@@ -68,7 +81,8 @@ const OperatorGenerator& fused_conv() {
       .cost = conv_cost,
       .damages = {{"a parameter too many or too few", loses_a_parameter}, {"Z is broadcast", adds_what_is_broadcast}},
       .layout = Layout{},
-      .refit = refit};
+      .refit = refit,
+      .steps = shrink_steps};
   return generator;
 }
 

@@ -5,8 +5,8 @@
 //
 // Z, of the shape of Y, may be left out, and so may the activation. activation_params are alpha of LeakyRelu, alpha and
 // beta of HardSigmoid, the least and the largest number of Clip; the others take none.
-#include "reference/activations.h"
 #include "reference/convolution.h"
+#include "reference/families/activations.h"
 #include "reference/families/elementwise.h"
 
 namespace assay {

@@ -12,7 +12,7 @@
 //
 // The arguments of f and g are clipped, that of the last is not (N16). A reverse direction reads a sequence from its
 // end, and writes each state where its input stands. Behind a sequence's length Y is 0, and the state stays as it is.
-#include "reference/activations.h"
+#include "reference/families/activations.h"
 #include "reference/families/elementwise.h"
 #include "reference/functions.h"
 #include "reference/type_lists.h"
