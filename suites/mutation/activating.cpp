@@ -67,6 +67,14 @@ Kernel fusing(GatherDeviation deviation, Defect defect = Defect::none) {
   };
 }
 
+// Slips of geometry that Conv shares; what misreads an attribute is derived.
+constexpr std::string_view slips[] = {
+    "swaps-pads",         "interleaves-pads",    "takes-lower-for-upper", "pads-same-undilated", "swaps-strides",
+    "swaps-dilations",    "drops-border-tap",    "drops-last-tap",        "shifts-last-window",  "flips-kernel",
+    "drops-bias",         "drops-bias-last-map", "adds-bias-twice",       "reads-first-group",   "interleaves-groups",
+    "drops-last-channel", "transposes-kernel",   "weighs-as-first-group", "stops-before-tail",
+};
+
 }  // namespace
 
 std::vector<VariantKernel> activating_variants(const std::string& op) {
@@ -78,17 +86,23 @@ std::vector<VariantKernel> activating_variants(const std::string& op) {
       variant_of("reversed", "from the last term to the first", fusing({.accumulation = {.order = Order::reversed}}))};
 }
 
+std::optional<Kernel> windowed_sums(const std::string& op, const GatherDeviation& deviation) {
+  if (op != "FusedConv") return std::nullopt;
+  return fusing(deviation);
+}
+
 std::vector<Bug> activating_bugs(const std::string& op) {
   if (op != "FusedConv") return {};
   const auto bug = [&](const char* name, const char* what, Defect defect) {
     return bug_of(op, name, what, fusing({}, defect));
   };
-  return {bug("forgets-added", "Z is not added", Defect::forgets_added),
-          bug("forgets-activation", "sums are handed out as they are", Defect::forgets_activation),
-          bug("adds-last", "Z is added behind the activation", Defect::adds_last),
-          bug("takes-usual-parameters", "activation_params are not read", Defect::takes_usual_parameters),
-          bug_of(op, "swaps-strides", "strides stand in reverse order",
-                 fusing({.request = [](GatherRequest& r) { std::ranges::reverse(r.strides); }}))};
+  std::vector<Bug> bugs{
+      bug("forgets-added", "Z is not added", Defect::forgets_added),
+      bug("forgets-activation", "sums are handed out as they are", Defect::forgets_activation),
+      bug("adds-last", "Z is added behind the activation", Defect::adds_last),
+      bug("takes-usual-parameters", "activation_params are not read", Defect::takes_usual_parameters)};
+  borrow(bugs, {"com.microsoft", op, 1}, "conv", slips);
+  return bugs;
 }
 
 }  // namespace assay::mutation

@@ -46,10 +46,25 @@ std::vector<OpVersion> family() {
 }
 
 std::optional<Kernel> windowed(const OpVersion& version, const GatherDeviation& deviation) {
+  if (version.domain == "com.microsoft") {
+    const std::optional<Kernel> sums = windowed_sums(version.name, deviation);
+    return sums ? sums : windowed_integers(version.name, deviation);
+  }
   if (!version.domain.empty()) return std::nullopt;
   if (version.name == "MaxPool") return selecting(deviation);
   if (version.name == "Conv" || version.name == "AveragePool") return gathering(deviation);
   return std::nullopt;
+}
+
+void borrow(std::vector<Bug>& bugs, const OpVersion& version, const std::string& prefix,
+            std::span<const std::string_view> names) {
+  for (const std::string_view name : names) {
+    const std::string id = prefix + "-" + std::string(name);
+    Mutant mutant = gathered_mutant(id);
+    mutant.id = lower(version.name) + "-" + std::string(name);
+    mutant.op = version.name;
+    bugs.push_back({std::move(mutant), windowed(version, gathered_deviation(id)).value()});
+  }
 }
 
 Call standing_for(const Call& call, TensorType x, TensorType w) {

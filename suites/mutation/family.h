@@ -34,10 +34,12 @@ std::vector<Bug> log_softmax_bugs();
 // FusedConv.
 std::vector<VariantKernel> activating_variants(const std::string& op);
 std::vector<Bug> activating_bugs(const std::string& op);
+std::optional<Kernel> windowed_sums(const std::string& op, const GatherDeviation& deviation);
 
 // NhwcMaxPool, and com.microsoft's means of integers.
 std::vector<VariantKernel> integer_pool_variants(const std::string& op);
 std::vector<Bug> integer_pool_bugs(const std::string& op);
+std::optional<Kernel> windowed_integers(const std::string& op, const GatherDeviation& deviation);
 // A tensor with its channels moved to the second place or the last; its bytes as they lie, under the shape of the
 // first.
 Tensor channels_second(const Tensor& in);
@@ -201,6 +203,9 @@ std::vector<Bug> placing_bugs(const std::string& op);
 
 // The kernel of an operator whose windows the gather engine lays out, with a deviation; none of any other.
 std::optional<Kernel> windowed(const OpVersion& version, const GatherDeviation& deviation);
+// Adds the gather engine's bugs of these names, of the operator of that prefix (conv, pool, max), as bugs of another.
+void borrow(std::vector<Bug>& bugs, const OpVersion& version, const std::string& prefix,
+            std::span<const std::string_view> names);
 
 // What variants.cpp and mutants.cpp list.
 std::span<const VariantKernel> variants_of(const OpVersion& version);

@@ -84,7 +84,19 @@ Kernel averaging(GatherDeviation deviation, Defect defect = Defect::none) {
   };
 }
 
-GatherDeviation asking(void (*change)(GatherRequest&)) { return {.request = change}; }
+// Slips of geometry that MaxPool and AveragePool share; what misreads an attribute is derived.
+constexpr std::string_view selecting_slips[] = {
+    "swaps-pads",          "interleaves-pads", "takes-lower-for-upper", "takes-valid-for-same",
+    "pads-same-undilated", "swaps-strides",    "swaps-dilations",       "counts-ceil-for-floor",
+    "dilates-last-column", "drops-last-tap",   "shifts-last-window",
+};
+constexpr std::string_view averaging_slips[] = {
+    "swaps-pads",           "interleaves-pads",      "takes-lower-for-upper",  "takes-valid-for-same",
+    "pads-same-below-zero", "swaps-strides",         "counts-ceil-for-floor",  "drops-last-tap",
+    "shifts-last-window",   "keeps-trailing-window", "never-counts-padding",   "always-counts-padding",
+    "counts-overhang",      "divides-by-kernel",     "divides-tail-by-kernel", "divides-last-off-by-one",
+    "forgets-same-padding", "swaps-kernel-axes",     "pools-previous-channel",
+};
 
 bool is_mean(const std::string& op) { return op == "QLinearAveragePool" || op == "QLinearGlobalAveragePool"; }
 
@@ -99,10 +111,20 @@ std::vector<VariantKernel> integer_pool_variants(const std::string& op) {
                      averaging<double>({}, Defect::adds_first))};
 }
 
+std::optional<Kernel> windowed_integers(const std::string& op, const GatherDeviation& deviation) {
+  if (op == "NhwcMaxPool") return selecting_last(deviation);
+  if (op == "QLinearAveragePool") return averaging<double>(deviation);
+  return std::nullopt;
+}
+
 std::vector<Bug> integer_pool_bugs(const std::string& op) {
   const char* const as_second = "channels that stand last are taken to stand second";
-  if (op == "NhwcMaxPool")
-    return {bug_of(op, "reads-channels-second", as_second, selecting_last({}, Defect::reads_channels_second))};
+  if (op == "NhwcMaxPool") {
+    std::vector<Bug> bugs{
+        bug_of(op, "reads-channels-second", as_second, selecting_last({}, Defect::reads_channels_second))};
+    borrow(bugs, {"com.microsoft", op, 1}, "max", selecting_slips);
+    return bugs;
+  }
   if (!is_mean(op)) return {};
   const auto bug = [&](const char* name, const char* what, Defect defect) {
     return bug_of(op, name, what, averaging<double>({}, defect));
@@ -113,8 +135,7 @@ std::vector<Bug> integer_pool_bugs(const std::string& op) {
                         bug("truncates", "rounds towards zero", Defect::truncates),
                         bug("wraps-output", "the output wraps around where it should saturate", Defect::wraps)};
   if (op == "QLinearGlobalAveragePool") return bugs;
-  bugs.push_back(bug_of(op, "counts-no-padding", "count_include_pad has no effect",
-                        averaging<double>(asking([](GatherRequest& r) { r.counts_padding = false; }))));
+  borrow(bugs, {"com.microsoft", op, 1}, "pool", averaging_slips);
   return bugs;
 }
 
