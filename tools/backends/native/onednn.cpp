@@ -291,7 +291,7 @@ class Convolution : public Kernel {
   using Kernel::Kernel;
 
  protected:
-  void convolve(const Operands& in, const Type& type, const dnnl::primitive_attr& attributes, const Host& host) const {
+  void convolve(const Operands& in, const Type& type, const dnnl::primitive_attr& attributes, const Host& host) {
     using Forward = dnnl::convolution_forward;
     const Dims y = output_dims(in.window, in.x.dims[0], in.maps);
     const dnnl::memory::desc source = wanted(dims_of(in.x), type_of(in.x).kind, is_plain());
