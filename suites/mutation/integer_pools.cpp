@@ -11,7 +11,16 @@
 namespace assay::mutation {
 namespace {
 
-enum class Defect { none, adds_first, ignores_zero_point, ignores_y_scale, wraps, truncates, reads_channels_second };
+enum class Defect {
+  none,
+  adds_first,
+  ignores_zero_point,
+  ignores_y_scale,
+  multiplies,
+  wraps,
+  truncates,
+  reads_channels_second
+};
 
 Tensor with_channels_second(const Call& call, const Tensor& x, Defect defect) {
   if (!call.has_channels_last()) return x;
@@ -74,7 +83,10 @@ Kernel averaging(GatherDeviation deviation, Defect defect = Defect::none) {
                                [&](T code) { return static_cast<F>(code - zero) * scale; });
         const Tensor means = pooled(pool, {"", "AveragePool", 11}, call, reals);
         y = Tensor({x.dtype(), means.shape()});
-        const double step = defect == Defect::ignores_y_scale ? 1 : first_of(in, 3);
+        const double scale_of_y = first_of(in, 3);
+        const double step = defect == Defect::ignores_y_scale ? 1
+                            : defect == Defect::multiplies    ? 1 / scale_of_y
+                                                              : scale_of_y;
         std::ranges::transform(means.as<F>(), y.as<T>().begin(), [&](F mean) {
           return quantized<T>(static_cast<double>(mean), step, first_of(in, 4), defect);
         });
@@ -132,6 +144,7 @@ std::vector<Bug> integer_pool_bugs(const std::string& op) {
   std::vector<Bug> bugs{bug("reads-channels-second", as_second, Defect::reads_channels_second),
                         bug("ignores-x-zero-point", "X has no zero point", Defect::ignores_zero_point),
                         bug("ignores-y-scale", "y_scale has no effect", Defect::ignores_y_scale),
+                        bug("multiplies-by-y-scale", "multiplies by y_scale instead of dividing", Defect::multiplies),
                         bug("truncates", "rounds towards zero", Defect::truncates),
                         bug("wraps-output", "the output wraps around where it should saturate", Defect::wraps)};
   if (op == "QLinearGlobalAveragePool") return bugs;

@@ -288,7 +288,9 @@ Kernel combining(bool multiplies, Defect defect) {
       return in.size() > place && in[place] ? static_cast<F>(number_at(*in[place], 0)) : F(0);
     };
     const F a_zero = defect == Defect::ignores_zero_point ? F(0) : number(2), b_zero = number(5), zero = number(7);
-    const F c_scale = defect == Defect::ignores_y_scale ? F(1) : number(6);
+    const F c_scale = defect == Defect::ignores_y_scale ? F(1)
+                      : defect == Defect::multiplies    ? F(1) / number(6)
+                                                        : number(6);
     const F a_ratio = number(1) / c_scale, b_ratio = number(4) / c_scale, both = number(1) * number(4) / c_scale;
     const F rest = -(a_ratio * a_zero + b_ratio * b_zero);
     for (Int i = 0; i < c.elements(); ++i) {
@@ -314,6 +316,7 @@ std::vector<Bug> combining_bugs(const std::string& op) {
   };
   return {bug("ignores-a-zero-point", "A has no zero point", Defect::ignores_zero_point),
           bug("ignores-c-scale", "C_scale has no effect", Defect::ignores_y_scale),
+          bug("multiplies-by-c-scale", "multiplies by C_scale instead of dividing", Defect::multiplies),
           bug("truncates", "rounds towards zero", Defect::truncates),
           bug("wraps-output", "the output wraps around where it should saturate", Defect::wraps)};
 }
