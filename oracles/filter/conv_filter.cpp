@@ -147,7 +147,7 @@ class ConvTiles final : public TileDetails {
   void pack_weights() {
     const Int all = what_.groups * what_.maps;
     packs_late_ = what_.batch * plane_ <= count_ || all * terms_ > most_weights;
-    const Int rows = packs_late_ ? 4 : all;
+    const Int rows = packs_late_ ? most_abreast : all;
     weights_.resize(static_cast<std::size_t>(rows * terms_));
     if (packs_sizes()) weight_sizes_.resize(weights_.size());
     if (whole_ || levels_) weight_words_.resize(static_cast<std::size_t>(rows * words_));
@@ -201,7 +201,8 @@ class ConvTiles final : public TileDetails {
       Int outputs = range_;
       for (std::size_t i = a + 1; i < rank; ++i) outputs *= axes_[i].windows;
       if (fits >= 1 || a + 1 == rank || outputs <= 4096) {
-        if (outputs < 256) range_ = std::min(axes_[a].windows, range_ * (256 / std::max<Int>(outputs, 1) + 1));
+        const Int behind_one = std::max<Int>(outputs / range_, 1);
+        if (outputs < 256) range_ = std::min(axes_[a].windows, (255 + behind_one) / behind_one);
         range_ = std::max(range_, std::min(axes_[a].windows, reach));
         break;
       }
@@ -245,7 +246,7 @@ class ConvTiles final : public TileDetails {
     const Int row = packs_late_ ? 0 : map;
     if (packs_late_) pack_rows(map, block);
     const double* weights = weights_.data() + row * terms_;
-    double start[4] = {0, 0, 0, 0};
+    double start[most_abreast] = {};
     for (Int i = 0; i < block && !what_.bias.empty(); ++i) start[i] = what_.bias[static_cast<std::size_t>(map + i)];
     if (whole_) {
       sum_words(row, block);
@@ -275,7 +276,7 @@ class ConvTiles final : public TileDetails {
   }
 
   void sum_sizes(Int row, Int block, const double* start) {
-    float sizes[4] = {0, 0, 0, 0};
+    float sizes[most_abreast] = {};
     for (Int i = 0; i < block; ++i) sizes[i] = static_cast<float>(std::fabs(start[i]));
     if (packs_late_) magnitudes(weights_.data(), block * terms_, weight_sizes_.data());
     oracles::run(Multiply<float>{size_.data(), offsets_.data(), weight_sizes_.data() + row * terms_, terms_, sizes,
@@ -284,7 +285,7 @@ class ConvTiles final : public TileDetails {
   }
 
   void sum_words(Int row, Int block) {
-    const std::int32_t start[4] = {0, 0, 0, 0};
+    constexpr std::int32_t start[most_abreast] = {};
     oracles::run(Multiply<std::int32_t>{cell_words_.data(), offsets_.data(), weight_words_.data() + row * words_,
                                         words_, start, word_sums_.data(), pitch_, flat_},
                  block);
@@ -378,12 +379,12 @@ class ConvTiles final : public TileDetails {
     pitch_ = std::max(pitch_, flat_ + slack);
     const auto pitch = static_cast<std::size_t>(pitch_);
     for (std::vector<double>* tight : {&tight_sums_, &tight_sizes_, &tight_least_}) tight->resize(pitch);
-    if (!whole_) sums_.resize(4 * pitch);
-    if (packs_sizes()) sizes_.resize(4 * pitch);
-    if (what_.pairs) lows_.resize(4 * pitch);
-    if (what_.pairs) wide_sizes_.resize(4 * pitch);
+    if (!whole_) sums_.resize(most_abreast * pitch);
+    if (packs_sizes()) sizes_.resize(most_abreast * pitch);
+    if (what_.pairs) lows_.resize(most_abreast * pitch);
+    if (what_.pairs) wide_sizes_.resize(most_abreast * pitch);
     if (!whole_ && !levels_) return;
-    word_sums_.resize(4 * pitch);
+    word_sums_.resize(most_abreast * pitch);
     cell_levels_.resize(pitch);
     cell_words_.resize(std::max(cell_words_.size(), cells));
   }

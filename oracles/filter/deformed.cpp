@@ -126,7 +126,7 @@ class DeformedTiles final : public TileDetails {
     what.weights.read(0, what.weights.size(), weights_.data());
     for (const double weight : weights_) weight_sizes_.push_back(static_cast<Size>(std::fabs(weight)));
     term_ = Column(width_);
-    const std::size_t columns = at(terms_ * width_ + slack), sums = at(4 * pitch());
+    const std::size_t columns = at(terms_ * width_ + slack), sums = at(most_abreast * pitch());
     for (std::vector<double>* each : {&column_, &column_low_})
       if (pairs || each == &column_) each->resize(columns);
     for (std::vector<Size>* each : {&size_, &coordinate_error_}) each->resize(columns);
@@ -300,9 +300,9 @@ class DeformedTiles final : public TileDetails {
 
   void sum_up(Int n, Int g, Int m, Int first) {
     const Int block = block_at(m, what_.maps), map = g * what_.maps + m;
-    double start[4] = {0, 0, 0, 0};
-    Size start_size[4] = {0, 0, 0, 0};
-    const Size nothing[4] = {0, 0, 0, 0};
+    double start[most_abreast] = {};
+    Size start_size[most_abreast] = {};
+    constexpr Size nothing[most_abreast] = {};
     for (Int i = 0; i < block && !what_.bias.empty(); ++i) {
       start[i] = what_.bias[at(map + i)];
       start_size[i] = static_cast<Size>(std::fabs(start[i]));

@@ -24,7 +24,7 @@ struct Multiply {
   T* out;
   Int pitch, count;  // of out; outputs
 };
-void run(const Multiply<double>& job, Int maps);  // 1 or 4
+void run(const Multiply<double>& job, Int maps);  // 1, 4 or 8
 void run(const Multiply<float>& job, Int maps);
 // Of 16 bits, two terms to a word: products of both halves are added.
 void run(const Multiply<std::int32_t>& job, Int maps);

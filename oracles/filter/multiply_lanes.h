@@ -151,7 +151,17 @@ inline constexpr int abreast = ASSAY_VECTOR == 64 ? 4 : 2;  // as many as there 
 
 template <class T>
 ASSAY_TARGET void products(const Multiply<T>& job, Int maps) {
-  maps == 4 ? multiply<T, 4, abreast>(job) : multiply<T, 1, abreast>(job);
+  if (maps == 1) return multiply<T, 1, abreast>(job);
+#if ASSAY_VECTOR == 64
+  if (maps == 8) return multiply<T, 8, 2>(job);
+#endif
+  Multiply<T> four = job;
+  for (Int m = 0; m < maps; m += 4) {
+    multiply<T, 4, abreast>(four);
+    four.weights += 4 * job.terms;
+    four.start += 4;
+    four.out += 4 * job.pitch;
+  }
 }
 ASSAY_TARGET inline void pairs(const MultiplyPairs& job) {
   job.x_low ? multiply_pairs<2, true>(job) : multiply_pairs<2, false>(job);

@@ -68,8 +68,9 @@ class DoubleReader {
   std::vector<double> block_;
 };
 
-// How many of the `maps` of a group are summed side by side from map m on: four, then one at a time.
-inline Int block_at(Int m, Int maps) { return m + 4 <= maps ? 4 : 1; }
+// How many of the `maps` of a group are summed side by side from map m on: eight, then four, then one at a time.
+inline constexpr Int most_abreast = 8;
+inline Int block_at(Int m, Int maps) { return m + most_abreast <= maps ? most_abreast : m + 4 <= maps ? 4 : 1; }
 
 OperandRange survey(std::span<const double> values);
 OperandRange survey(const Tensor& tensor);

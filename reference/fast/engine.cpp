@@ -186,8 +186,10 @@ void plan_planes(Plan& plan, const Window& window) {
   });
 }
 
+// Behind data in place nothing can be read, and a tile needs as many positions as it is wide.
 bool is_identity(const Plan& plan, Int cells) {
-  return plan.plane == cells && plan.positions >= slack && plan.runs.size() == 1 && plan.runs[0].step == 1 &&
+  const Int width = plan.extent.maps % 4 == 0 ? slack / 4 : slack;
+  return plan.plane == cells && plan.positions >= width && plan.runs.size() == 1 && plan.runs[0].step == 1 &&
          plan.runs[0].count == cells;
 }
 
@@ -252,6 +254,34 @@ void copy_runs(std::span<const CellRun> runs, const Lane* from, Lane* to) {
 constexpr Int maps_at_once = 12;
 constexpr Int sums_pitch = chunk + 2 * slack + 16;
 
+// Weights that are used at so many positions are worth the time to transpose them: those of a few maps, many terms
+// apart, would lie in one set of the cache.
+constexpr Int worth_transposing = 256;
+
+// The weights of maps_at_once maps after the other as [terms][maps]; empty where that does not pay.
+template <class Lane>
+class TransposedWeights {
+ public:
+  explicit TransposedWeights(const Task<Lane>& task) {
+    const Extent& e = task.plan.extent;
+    const Int terms = task.plan.terms();
+    if (e.batch * task.plan.positions < worth_transposing) return;
+    all_.reset(new Lane[task.weights.size()]);
+    for (Int group = 0; group < e.group; ++group)
+      for (Int map = 0; map < e.maps; map += maps_at_once) {
+        const Int first = (group * e.maps + map) * terms, maps = std::min(maps_at_once, e.maps - map);
+        const Lane* const from = task.weights.data() + first;
+        Lane* const to = all_.get() + first;
+        for (Int k = 0; k < terms; ++k)
+          for (Int m = 0; m < maps; ++m) to[k * maps + m] = from[m * terms + k];
+      }
+  }
+  const Lane* data() const { return all_.get(); }
+
+ private:
+  std::unique_ptr<Lane[]> all_;
+};
+
 // How the work falls apart: every item is a chunk of positions of one image and group, and a slab of its maps.
 struct Items {
   Int chunks = 0, slabs = 1, slab = 0, count = 0;
@@ -273,8 +303,11 @@ struct Items {
 template <class Lane>
 class Hand {
  public:
-  explicit Hand(const Task<Lane>& task)
-      : task_(task), plan_(task.plan), sums_(new Sum<Lane>[maps_at_once * sums_pitch + slack]) {
+  Hand(const Task<Lane>& task, const Lane* transposed)
+      : task_(task),
+        plan_(task.plan),
+        transposed_(transposed),
+        sums_(new Sum<Lane>[maps_at_once * sums_pitch + slack]) {
     if (plan_.packing == Plan::Packing::in_place) return;
     const std::size_t lanes = static_cast<std::size_t>(plan_.extent.depth * plan_.plane + slack + chunk);
     packed_.reset(new Lane[lanes]);
@@ -313,7 +346,8 @@ class Hand {
         Mac<Lane>{.x = lanes,
                   .offset = plan_.offset.data(),
                   .terms = plan_.terms(),
-                  .w = task_.weights.data() + first_map * plan_.terms(),
+                  .w = (transposed_ ? transposed_ : task_.weights.data()) + first_map * plan_.terms(),
+                  .transposed = transposed_ != nullptr,
                   .maps = maps,
                   .start = task_.start.empty() ? nullptr : task_.start.data() + first_map,
                   .positions = piece.count,
@@ -331,6 +365,7 @@ class Hand {
 
   const Task<Lane>& task_;
   const Plan& plan_;
+  const Lane* const transposed_;  // the weights, or null
   std::unique_ptr<Lane[]> packed_;
   std::unique_ptr<Sum<Lane>[]> sums_;
   Piece held_;
@@ -338,9 +373,9 @@ class Hand {
 };
 
 template <class Lane>
-void run_range(const Task<Lane>& task, const Items& items, Int first, Int last) {
+void run_range(const Task<Lane>& task, const Lane* transposed, const Items& items, Int first, Int last) {
   if (first == last) return;
-  Hand<Lane> hand(task);
+  Hand<Lane> hand(task, transposed);
   for (Int item = first; item < last; ++item) hand.work(items, item);
 }
 
@@ -367,7 +402,8 @@ void run_all(const Task<Lane>& task, int wanted) {
   const int threads =
       threads_for(product(Shape{e.batch, e.group, e.maps, task.plan.terms(), task.plan.positions}), wanted);
   const Items items(task.plan, threads);
-  divide_among(threads, items.count, [&](Int first, Int last) { run_range(task, items, first, last); });
+  const TransposedWeights<Lane> weights(task);
+  divide_among(threads, items.count, [&](Int first, Int last) { run_range(task, weights.data(), items, first, last); });
 }
 
 // To nearest, ties to even, like BFloat16(double): the sign and what is rounded up may carry into the exponent.

@@ -211,7 +211,8 @@ struct Mac {
   const Lane* x;
   const Int* offset;
   Int terms;
-  const Lane* w;  // [maps][terms]
+  const Lane* w;  // [maps][terms], or [terms][maps] where it is transposed
+  bool transposed;
   Int maps;
   const Sum<Lane>* start;  // [maps] or null
   Int positions;

@@ -116,22 +116,34 @@ ASSAY_INLINE typename Register<Lane>::Vector plus_product(typename Register<Lane
     return sum + w * x;
 }
 
+// The weights of one term under another name, so that the compiler broadcasts a weight for each product: with 512 bits
+// a product takes it from memory for nothing, and a broadcast of its own costs as much as an addition.
+template <class Lane>
+ASSAY_INLINE const Lane* again(const Lane* w) {
+#if ASSAY_VECTOR == 64
+  asm("" : "+r"(w));
+#endif
+  return w;
+}
+
 // `maps` x `vectors` registers of sums stay in registers while the terms go by.
-template <class Lane, int maps, int vectors>
+template <class Lane, int maps, int vectors, bool transposed>
 ASSAY_TARGET inline void tile(const Mac<Lane>& mac, Int map, Int at) {
   using R = Register<Lane>;
   typename R::Vector sum[maps][vectors];
   ASSAY_UNROLL for (int m = 0; m < maps; ++m) ASSAY_UNROLL for (int v = 0; v < vectors; ++v) sum[m][v] =
       R::all(mac.start ? mac.start[map + m] : Sum<Lane>{0});
 
-  const Lane* const w = mac.w + map * mac.terms;
-  for (Int k = 0; k < mac.terms; ++k) {
+  const Int step = transposed ? mac.maps : 1;
+  const Lane *w = mac.w + (transposed ? map : map * mac.terms), *other = again(w);
+  for (Int k = 0; k < mac.terms; ++k, w += step, other += step) {
     const Lane* const x = mac.x + at + mac.offset[k];
     typename R::Vector cells[vectors];
     ASSAY_UNROLL for (int v = 0; v < vectors; ++v) cells[v] = R::load(x + v * R::lanes);
     ASSAY_UNROLL for (int m = 0; m < maps; ++m) {
-      const typename R::Vector weight = R::all(w[m * mac.terms + k]);
-      ASSAY_UNROLL for (int v = 0; v < vectors; ++v) sum[m][v] = plus_product<Lane>(sum[m][v], weight, cells[v]);
+      const Int place = transposed ? m : m * mac.terms;
+      ASSAY_UNROLL for (int v = 0; v < vectors; ++v) sum[m][v] =
+          plus_product<Lane>(sum[m][v], R::all((v == 1 ? other : w)[place]), cells[v]);
     }
   }
 
@@ -144,8 +156,11 @@ template <class Lane, int maps, int vectors>
 ASSAY_TARGET inline void tiles(const Mac<Lane>& mac, Int map) {
   constexpr int width = vectors * Register<Lane>::lanes;
   static_assert(width <= slack);
-  for (Int at = 0; at < mac.positions; at += width)
-    tile<Lane, maps, vectors>(mac, map, std::min(at, mac.last_start(width)));
+  for (Int at = 0; at < mac.positions; at += width) {
+    const Int begin = std::min(at, mac.last_start(width));
+    mac.transposed ? tile<Lane, maps, vectors, true>(mac, map, begin)
+                   : tile<Lane, maps, vectors, false>(mac, map, begin);
+  }
 }
 
 template <class Lane>

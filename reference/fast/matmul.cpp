@@ -117,32 +117,43 @@ void multiply(const IntegerProduct& product, std::int32_t* to, int threads) {
   engine::run(task, threads);
 }
 
+// Returns the matrices of A one after the other, as many as Y has: copies of those that meet several of B.
+template <class Lane>
+std::span<const Lane> one_for_each(const Matrices& meet, std::span<const Lane> a, std::vector<Lane>& room) {
+  const Int size = meet.rows * meet.depth;
+  Int next = 0;
+  const bool is_stack = std::ranges::all_of(meet.a, [&](Int first) { return first == size * next++; });
+  if (is_stack) return a;
+  for (const Int first : meet.a) {
+    const auto matrix = a.subspan(sized(first), sized(size));
+    room.insert(room.end(), matrix.begin(), matrix.end());
+  }
+  return room;
+}
+
 }  // namespace
 
 Tensor matmul(const Call& call, Inputs in, int threads) {
   const Matrices meet = Matrices::of(call.shape("A"), call.shape("B"));
   const Window window = window_of(meet);
-  const engine::Extent extent = extent_of(meet, meet.depth);
+  engine::Extent extent = extent_of(meet, meet.depth);
   if (!is_float(in[0]->dtype()) || !engine::pays(window, extent)) return call.definition().kernel(call, in).only();
+  extent.group = static_cast<Int>(meet.a.size());
   Tensor y = Tensor::to_be_written({in[0]->dtype(), meet.shape});
   const engine::Plan plan = engine::plan(window, extent);
   for_float(y.dtype(), [&]<class T>() {
     using Accumulator = accumulator_t<T>;
-    std::vector<Accumulator> a_room, b_room;
+    std::vector<Accumulator> a_room, b_room, stacked;
     const auto a = engine::lanes(in[0]->as<T>(), a_room), b = engine::lanes(in[1]->as<T>(), b_room);
-    for (std::size_t matrix = 0; matrix < meet.a.size(); ++matrix) {
-      const std::span<T> to = y.as<T>().subspan(matrix * sized(meet.rows * meet.columns));
-      engine::Task<Accumulator> task{.plan = plan,
-                                     .weights = a.subspan(sized(meet.a[matrix]), sized(meet.rows * meet.depth))};
-      task.data = [&](const engine::Piece&) { return b.data() + meet.b[matrix]; };
-      task.pack = [&](const engine::Piece& piece, Accumulator* lanes, Int pitch) {
-        engine::pack(plan, window, piece, lanes, pitch, task.data(piece));
-      };
-      task.finish = [&](Int, Int i, Int j, std::span<const Accumulator> sums) {
-        engine::write(sums, to.subspan(sized(i * meet.columns + j), sums.size()));
-      };
-      engine::run(task, threads);
-    }
+    engine::Task<Accumulator> task{.plan = plan, .weights = one_for_each(meet, a, stacked)};
+    task.data = [&](const engine::Piece& piece) { return b.data() + meet.b[sized(piece.group)]; };
+    task.pack = [&](const engine::Piece& piece, Accumulator* lanes, Int pitch) {
+      engine::pack(plan, window, piece, lanes, pitch, task.data(piece));
+    };
+    task.finish = [&, to = y.as<T>()](Int, Int row, Int j, std::span<const Accumulator> sums) {
+      engine::write(sums, to.subspan(sized(row * meet.columns + j), sums.size()));
+    };
+    engine::run(task, threads);
   });
   return y;
 }

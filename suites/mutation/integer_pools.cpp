@@ -18,6 +18,7 @@ enum class Defect {
   ignores_y_scale,
   multiplies,
   wraps,
+  converts,
   truncates,
   reads_channels_second
 };
@@ -63,8 +64,9 @@ T quantized(double mean, double scale, double zero, Defect defect) {
   const double q = mean == mean ? std::clamp(mean / scale, -0x1p40, 0x1p40) : 0;
   double code = defect == Defect::truncates    ? std::trunc(q) + zero
                 : defect == Defect::adds_first ? std::nearbyint(q + zero)
+                : defect == Defect::converts   ? std::trunc(q + zero)
                                                : std::nearbyint(q) + zero;
-  if (defect == Defect::wraps) code -= std::floor((code - least) / 256) * 256;
+  if (defect == Defect::wraps || defect == Defect::converts) code -= std::floor((code - least) / 256) * 256;
   return static_cast<T>(std::clamp(code, least, most));
 }
 
@@ -141,12 +143,14 @@ std::vector<Bug> integer_pool_bugs(const std::string& op) {
   const auto bug = [&](const char* name, const char* what, Defect defect) {
     return bug_of(op, name, what, averaging<double>({}, defect));
   };
-  std::vector<Bug> bugs{bug("reads-channels-second", as_second, Defect::reads_channels_second),
-                        bug("ignores-x-zero-point", "X has no zero point", Defect::ignores_zero_point),
-                        bug("ignores-y-scale", "y_scale has no effect", Defect::ignores_y_scale),
-                        bug("multiplies-by-y-scale", "multiplies by y_scale instead of dividing", Defect::multiplies),
-                        bug("truncates", "rounds towards zero", Defect::truncates),
-                        bug("wraps-output", "the output wraps around where it should saturate", Defect::wraps)};
+  std::vector<Bug> bugs{
+      bug("reads-channels-second", as_second, Defect::reads_channels_second),
+      bug("ignores-x-zero-point", "X has no zero point", Defect::ignores_zero_point),
+      bug("ignores-y-scale", "y_scale has no effect", Defect::ignores_y_scale),
+      bug("multiplies-by-y-scale", "multiplies by y_scale instead of dividing", Defect::multiplies),
+      bug("truncates", "rounds towards zero", Defect::truncates),
+      bug("wraps-output", "the output wraps around where it should saturate", Defect::wraps),
+      bug("converts-output", "the output is cut off and wraps around, zero point and all", Defect::converts)};
   if (op == "QLinearGlobalAveragePool") return bugs;
   borrow(bugs, {"com.microsoft", op, 1}, "pool", averaging_slips);
   return bugs;

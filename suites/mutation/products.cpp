@@ -30,6 +30,7 @@ enum class Defect {
   takes_first_column,
   adds_before_scaling,
   leaves_zero_out,
+  leaves_a,
   truncates,
   wraps
 };
@@ -274,6 +275,7 @@ std::pair<std::vector<double>, F> steps_of(const Named& inputs, Defect defect) {
     return {steps, static_cast<F>(inputs.at("a_scale", 0, 1))};
   }
   const std::span<const float> x = a.as<float>();
+  if (defect == Defect::leaves_a) return {{x.begin(), x.end()}, F(1)};
   F low = 0, high = 0;
   if (defect == Defect::leaves_zero_out && !x.empty()) low = high = x.front();
   for (const float each : x) low = std::min<F>(low, each), high = std::max<F>(high, each);
@@ -334,6 +336,18 @@ bool is_scaled_product(const std::string& op) {
   return op == "MatMulIntegerToFloat" || op == "DynamicQuantizeMatMul" || op == "QGemm";
 }
 
+Bug keeping_vector_axis(const std::string& op, Kernel right) {
+  return bug_of(op, "keeps-vector-axis", "an axis of 1 stays where B is a vector",
+                [right = std::move(right)](const Call& call, Inputs in) {
+                  const Tensor product = right(call, in).only();
+                  Shape shape = product.shape();
+                  if (call.rank("B") == 1) shape.push_back(1);
+                  Tensor y({product.dtype(), std::move(shape)});
+                  std::ranges::copy(product.bytes(), y.bytes().begin());
+                  return y;
+                });
+}
+
 std::vector<Bug> scaling_bugs(const std::string& op) {
   const auto bug = [&](const char* name, const char* what, Defect defect) {
     return bug_of(op, name, what, scaling<double>(defect));
@@ -344,10 +358,13 @@ std::vector<Bug> scaling_bugs(const std::string& op) {
                             Defect::takes_first_column)};
   if (op != "QGemm")
     bugs.push_back(bug("scales-the-bias", "the bias is added before the sum is scaled", Defect::adds_before_scaling));
-  if (op != "DynamicQuantizeMatMul")
+  if (op != "QGemm") bugs.push_back(keeping_vector_axis(op, scaling<double>(Defect::none)));
+  if (op != "DynamicQuantizeMatMul") {
     bugs.push_back(bug("ignores-a-zero-point", "A has no zero point", Defect::ignores_a_zero));
-  else
+  } else {
     bugs.push_back(bug("leaves-zero-out", "the range need not hold 0", Defect::leaves_zero_out));
+    bugs.push_back(bug("leaves-a", "A is multiplied as it is, not quantized", Defect::leaves_a));
+  }
   if (op != "QGemm") return bugs;
   bugs.push_back(bug("truncates", "rounds towards zero", Defect::truncates));
   bugs.push_back(bug("wraps-output", "the output wraps around where it should saturate", Defect::wraps));
@@ -401,6 +418,7 @@ std::vector<Bug> product_bugs(const std::string& op) {
                         bug("transposes-b", "a square B is read as its transpose", Defect::transposes_b)};
   if (op != "Gemm")
     bugs.push_back(bug("reads-first-matrix", "B is its first matrix for all of a batch", Defect::reads_first_matrix));
+  if (op == "FusedMatMul" || op == "TransposeMatMul") bugs.push_back(keeping_vector_axis(op, multiplying({})));
   if (op == "Gemm") {
     bugs.push_back(bug("scales-all", "alpha multiplies what is added, too", Defect::scales_all));
     bugs.push_back(bug("lays-c-as-column", "a vector C lies along the rows", Defect::lays_c_as_column));

@@ -36,6 +36,7 @@ enum class Defect {
   takes_first_row,
   takes_first_column,
   ignores_y_scale,
+  converts,
   high_bits_first,
   ignores_groups
 };
@@ -112,8 +113,10 @@ T whole(double q, double zero, Defect defect) {
   if (defect == Defect::by_way_of_int32 && !(std::abs(q) < 0x1p31)) q = -0x1p31;
   q = std::clamp(q, -0x1p40, 0x1p40);
   if (defect == Defect::clamps_first) q = std::clamp(q, least, most);
-  double value = defect == Defect::adds_first ? std::nearbyint(q + zero) : rounded(q, defect) + zero;
-  if (defect == Defect::wraps || defect == Defect::clamps_first)
+  double value = defect == Defect::adds_first ? std::nearbyint(q + zero)
+                 : defect == Defect::converts ? std::trunc(q + zero)
+                                              : rounded(q, defect) + zero;
+  if (defect == Defect::wraps || defect == Defect::clamps_first || defect == Defect::converts)
     value -= std::floor((value - least) / (most - least + 1)) * (most - least + 1);
   return T(std::clamp(value, least, most));
 }
@@ -318,7 +321,8 @@ std::vector<Bug> combining_bugs(const std::string& op) {
           bug("ignores-c-scale", "C_scale has no effect", Defect::ignores_y_scale),
           bug("multiplies-by-c-scale", "multiplies by C_scale instead of dividing", Defect::multiplies),
           bug("truncates", "rounds towards zero", Defect::truncates),
-          bug("wraps-output", "the output wraps around where it should saturate", Defect::wraps)};
+          bug("wraps-output", "the output wraps around where it should saturate", Defect::wraps),
+          bug("converts-output", "the output is cut off and wraps around, zero point and all", Defect::converts)};
 }
 
 // -- MatMulNBits

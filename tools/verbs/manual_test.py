@@ -76,7 +76,7 @@ class Completion(unittest.TestCase):
 
     def test_bash_begins_a_word_at_a_colon_and_an_equals_sign(self):
         self.assertEqual(self.bash("assay certify --suite=s"), ["short"])
-        self.assertEqual(self.bash("assay certify --ops com.microsoft:Nhwc"), ["NhwcConv", "NhwcConv-1"])
+        self.assertEqual(self.bash("assay certify --ops com.microsoft:NhwcC"), ["NhwcConv", "NhwcConv-1"])
         self.assertEqual(self.bash("assay repl"), ["replay"])
 
     def test_other_shells_take_their_scripts(self):
