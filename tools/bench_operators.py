@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures our kernels of operators against numpy, onnxruntime, OpenCV and PyTorch, and the verdict on what they compute.
+"""Measures our kernels of operators against numpy, onnxruntime, oneDNN, OpenCV and PyTorch, and the verdict on what they compute.
 
     cmake --build --preset release --target bench
     .deps/venv/bin/python tools/bench_operators.py [FAMILY or NAME…]
@@ -10,7 +10,7 @@ the same data; a time is the processor time of the fastest call of as many as fi
 does only adds to it, and a ratio is theirs over ours within one round: above 1 we are faster. Median, least and most over
 the rounds are told. A verdict is told as a multiple of our kernel, and in seconds. A row whose call takes over a second has
 3 rounds, a verdict that takes over ten has one. Peers are checked to compute the same. All keep the memory that they free and ask for large pages. OpenCV and
-PyTorch are used where this Python has them; a column whose peer is missing stays empty, and that is said. An environment
+PyTorch are used where this Python has them, oneDNN where libdnnl-dev 2.6 is installed; a column whose peer is missing stays empty, and that is said. An environment
 with all peers: python3 -m venv FOLDER && FOLDER/bin/pip install onnx onnxruntime torch opencv-python-headless.
 """
 import argparse
@@ -25,7 +25,7 @@ import tempfile
 import time
 from typing import Callable, NamedTuple
 
-from bench_peers import ROOT, OnnxRuntime, Written, processor, spread, summary  # one thread: before numpy
+from bench_peers import ROOT, Absent, OneDnn, OnnxRuntime, Written, processor, spread, summary  # one thread: before numpy
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from bench_time import close
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 COLUMNS = {"elementwise": ["numpy", "onnxruntime"], "movement": ["numpy", "onnxruntime", "OpenCV"],
-           "products": ["numpy", "onnxruntime"], "reductions": ["numpy", "onnxruntime", "PyTorch"]}
+           "products": ["numpy", "onnxruntime", "oneDNN"], "reductions": ["numpy", "onnxruntime", "PyTorch"]}
 OPTIONAL = {"OpenCV": "cv2", "PyTorch": "torch"}
 
 
@@ -224,9 +224,13 @@ class Ours:
         return float(self.reply())
 
 
-def peers():
-    """Modules by the name of a peer, of those that are here; what is missing is said."""
+def peers(folder):
+    """Peers and modules by name, of those that are here; what is missing is said. oneDNN is compiled in the folder."""
     here = {"onnxruntime": OnnxRuntime()}
+    try:
+        here["oneDNN"] = OneDnn(folder)
+    except Absent as why:
+        print(f"oneDNN is missing here: its column stays empty ({why})", file=sys.stderr)
     for peer, module in OPTIONAL.items():
         try:
             here[peer] = importlib.import_module(module)
@@ -244,8 +248,9 @@ def bound(row, written, here):
     """A call without arguments by peer, of those that can."""
     calls, inputs = {}, list(written.inputs.values())
     for peer in COLUMNS[row.family]:
-        if peer == "onnxruntime":
-            calls[peer] = here[peer].call(written)
+        if peer in ("onnxruntime", "oneDNN"):
+            if peer in here:
+                calls[peer] = here[peer].call(written)
             continue
         if peer not in row.calls or (peer in OPTIONAL and peer not in here):
             continue
@@ -317,8 +322,9 @@ def main():
     libc = ctypes.CDLL(None)
     libc.mallopt(M_MMAP_MAX, 0), libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
     np.seterr(all="ignore")
-    here = peers()
-    versions = [f"{peer} {here[peer].version if peer == 'onnxruntime' else here[peer].__version__}" for peer in here]
+    with tempfile.TemporaryDirectory() as folder:
+        here = peers(pathlib.Path(folder))
+    versions = [f"{name} {getattr(peer, 'version', None) or peer.__version__}" for name, peer in here.items()]
     print(f"{processor()}, load {os.getloadavg()[0]:.1f}, {arguments.rounds} rounds; numpy {np.__version__}, {', '.join(versions)}")
     for family in COLUMNS:
         if chosen := [row for row in rows if row.family == family]:

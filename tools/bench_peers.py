@@ -38,6 +38,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import weakref
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"  # before numpy
@@ -183,9 +184,10 @@ class PyTorch:
 
 class OneDnn:
     class Description(ctypes.Structure):
-        _fields_ = [("op", ctypes.c_char_p), *[(n, ctypes.c_void_p) for n in ("x", "w", "y", "strides", "pads")],
+        _fields_ = [("op", ctypes.c_char_p), ("rank", ctypes.c_int64), *[(n, ctypes.c_void_p) for n in ("x", "w", "y", "strides", "pads")],
                     ("group", ctypes.c_int64), *[(n, ctypes.c_void_p) for n in ("x_data", "w_data", "y_data")],
-                    ("output_scale", ctypes.c_float), ("x_zero", ctypes.c_int32), ("y_zero", ctypes.c_int32)]
+                    ("output_scale", ctypes.c_float), ("x_zero", ctypes.c_int32), ("y_zero", ctypes.c_int32),
+                    ("w_zero", ctypes.c_int32)]
 
     def __init__(self, folder):
         library = folder / "onednn.so"
@@ -204,33 +206,36 @@ class OneDnn:
         self.library.bench_because.restype = self.library.bench_version.restype = ctypes.c_char_p
         self.version = self.library.bench_version().decode()
 
-    def seconds(self, layer, at_least):
-        x = next(iter(layer.feed.values()))
+    def call(self, layer):
+        """The layer with its data in place."""
+        inputs = layer.inputs
+        x = next(iter(inputs.values()))
         if layer.op == "DeformConv" or x.dtype not in ("float32", "uint8"):
             raise NotImplementedError(f"has no {layer.op} in {x.dtype}")
-        inputs = layer.inputs
-        w = inputs.get("w", inputs.get("W"))
-        scale, x_zero, y_zero = 0.0, 0, 0
-        if layer.op == "QLinearConv":
-            scale = float(inputs["x_scale"] * inputs["w_scale"] / inputs["y_scale"])
-            x_zero, y_zero = int(inputs["x_zero_point"]), int(inputs["y_zero_point"])
+        w = next((inputs[name] for name in ("w", "W", "B") if name in inputs), None)
+        scale = float(inputs["x_scale"] * inputs["w_scale"] / inputs["y_scale"]) if "y_scale" in inputs else 0.0
+        zeros = [int(inputs.get(f"{a}_zero_point", inputs.get(f"{b}_zero_point", 0))) for a, b in ("xa", "yy", "wb")]
         y = np.empty_like(layer.output)
         extents = [np.array(list(e), np.int64) for e in (
             x.shape, layer.attributes["kernel_shape"] if w is None else w.shape, y.shape, layer.attributes["strides"],
             layer.attributes["pads"])]
-        description = self.Description(layer.op.encode(), *[e.ctypes.data for e in extents], layer.attributes["group"],
-                                       x.ctypes.data, None if w is None else w.ctypes.data, y.ctypes.data, scale, x_zero,
-                                       y_zero)
+        description = self.Description(layer.op.encode(), x.ndim, *[e.ctypes.data for e in extents],
+                                       layer.attributes["group"], x.ctypes.data, None if w is None else w.ctypes.data,
+                                       y.ctypes.data, scale, *zeros)
         opened = self.library.bench_open(ctypes.byref(description))
         if not opened:
             raise ValueError(self.library.bench_because().decode())
-        try:
+        weakref.finalize(y, self.library.bench_close, opened)
+
+        def run(_=(x, w)):
             self.library.bench_run(opened)
-            if not close(y, layer.output):
-                raise ValueError("computes something else")
-            return seconds_per_call(lambda: self.library.bench_run(opened), at_least)
-        finally:
-            self.library.bench_close(opened)
+            return y
+        if not close(run(), layer.output):
+            raise ValueError("computes something else")
+        return run
+
+    def seconds(self, layer, at_least):
+        return seconds_per_call(self.call(layer), at_least)
 
 
 PEERS = {"onnxruntime": OnnxRuntime, "oneDNN": OneDnn, "PyTorch": PyTorch, "ReferenceEvaluator": Evaluator}

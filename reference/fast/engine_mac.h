@@ -143,7 +143,7 @@ ASSAY_TARGET inline void tile(const Mac<Lane>& mac, Int map, Int at) {
     ASSAY_UNROLL for (int m = 0; m < maps; ++m) {
       const Int place = transposed ? m : m * mac.terms;
       ASSAY_UNROLL for (int v = 0; v < vectors; ++v) sum[m][v] =
-          plus_product<Lane>(sum[m][v], R::all((v == 1 ? other : w)[place]), cells[v]);
+          plus_product<Lane>(sum[m][v], R::all((vectors == 2 && v == 1 ? other : w)[place]), cells[v]);
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layers of kernels.cpp on oneDNN, for bench_peers.py: a shared library of three functions. Weights are brought
+// The layers of kernels.cpp and products on oneDNN, for bench_peers.py and bench_operators.py: a shared library. Weights are brought
 // into the layout that oneDNN likes best when a layer is opened; x and y are row-major as ONNX has them, so what it
 // takes to reorder those counts.
 //
@@ -36,16 +36,18 @@ struct Layer {
   std::vector<Step> steps;
 };
 
-// What bench_peers.py says of a layer; Conv, QLinearConv (u8 data, i8 weights) and AveragePool, f32 but for the bytes.
+// What Python says of a layer; Conv, ConvTranspose, QLinearConv and MatMulInteger (u8 data, i8 weights), MatMul and
+// AveragePool, f32 but for the bytes.
 struct Description {
   const char* op;
+  std::int64_t rank;              // of x, w and y
   const std::int64_t *x, *w, *y;  // extents; w of the kernel alone for AveragePool
   const std::int64_t *strides, *pads;
   std::int64_t group;
   const void *x_data, *w_data;
   void* y_data;
   float output_scale;  // QLinearConv: x_scale * w_scale / y_scale
-  std::int32_t x_zero, y_zero;
+  std::int32_t x_zero, y_zero, w_zero;
 };
 
 memory::desc any(const Dims& dims, Kind kind) { return {dims, kind, memory::format_tag::any}; }
@@ -111,6 +113,38 @@ void open_conv(Layer& layer, const Description& d, bool quantized) {
             forward.dst_desc());
 }
 
+// The weights of ONNX are C x M x k…, those of oneDNN M x C x k….
+void open_transposed(Layer& layer, const Description& d) {
+  const Dims x(d.x, d.x + 4), y(d.y, d.y + 4), w{d.w[1], d.w[0], d.w[2], d.w[3]};
+  const dnnl::deconvolution_forward::primitive_desc forward(
+      {dnnl::prop_kind::forward_inference, dnnl::algorithm::deconvolution_direct, any(x, Kind::f32), any(w, Kind::f32),
+       any(y, Kind::f32), Dims(d.strides, d.strides + 2), Dims(d.pads, d.pads + 2), Dims(d.pads + 2, d.pads + 4)},
+      engine());
+  Layer once;
+  const memory weights =
+      brought(once, rows(w, Kind::f32, const_cast<void*>(d.w_data), memory::format_tag::iohw),
+              memory(forward.weights_desc(), engine()));
+  run_all(once);
+  add_steps(layer, dnnl::deconvolution_forward(forward), {{DNNL_ARG_WEIGHTS, weights}},
+            rows(x, Kind::f32, const_cast<void*>(d.x_data)), rows(y, Kind::f32, d.y_data), forward.src_desc(),
+            forward.dst_desc());
+}
+
+// Both matrices are data: neither is brought into another layout.
+void open_matmul(Layer& layer, const Description& d, bool of_integers) {
+  const memory::format_tag tag = d.rank == 2 ? memory::format_tag::ab : memory::format_tag::abc;
+  const memory a = rows({d.x, d.x + d.rank}, of_integers ? Kind::u8 : Kind::f32, const_cast<void*>(d.x_data), tag),
+               b = rows({d.w, d.w + d.rank}, of_integers ? Kind::s8 : Kind::f32, const_cast<void*>(d.w_data), tag),
+               y = rows({d.y, d.y + d.rank}, of_integers ? Kind::s32 : Kind::f32, d.y_data, tag);
+  dnnl::primitive_attr attributes;
+  if (of_integers) {
+    attributes.set_zero_points(DNNL_ARG_SRC, 0, {d.x_zero});
+    attributes.set_zero_points(DNNL_ARG_WEIGHTS, 0, {d.w_zero});
+  }
+  const dnnl::matmul::primitive_desc product({a.get_desc(), b.get_desc(), y.get_desc()}, attributes, engine());
+  layer.steps.push_back({dnnl::matmul(product), {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, y}}});
+}
+
 thread_local std::string because;
 
 }  // namespace
@@ -133,6 +167,10 @@ void* bench_open(const Description* d) try {
   const std::string op = d->op;
   if (op == "AveragePool")
     open_pool(*layer, *d);
+  else if (op == "ConvTranspose")
+    open_transposed(*layer, *d);
+  else if (op.starts_with("MatMul"))
+    open_matmul(*layer, *d, op == "MatMulInteger");
   else
     open_conv(*layer, *d, op == "QLinearConv");
   return layer.release();
