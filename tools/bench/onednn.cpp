@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layers of kernels.cpp and products on oneDNN, for bench_peers.py and bench_operators.py: a shared library. Weights are brought
-// into the layout that oneDNN likes best when a layer is opened; x and y are row-major as ONNX has them, so what it
-// takes to reorder those counts.
+// The layers of kernels.cpp and products on oneDNN, for bench_peers.py and bench_operators.py: a shared library.
+// Weights are brought into the layout that oneDNN likes best when a layer is opened; x and y are row-major as ONNX has
+// them, so what it takes to reorder those counts.
 //
 //   g++ -std=c++20 -O2 -fPIC -shared tools/bench/onednn.cpp -ldnnl -lgomp -o onednn.so   (libdnnl-dev 2.6)
 #include <cstdint>
@@ -121,9 +121,8 @@ void open_transposed(Layer& layer, const Description& d) {
        any(y, Kind::f32), Dims(d.strides, d.strides + 2), Dims(d.pads, d.pads + 2), Dims(d.pads + 2, d.pads + 4)},
       engine());
   Layer once;
-  const memory weights =
-      brought(once, rows(w, Kind::f32, const_cast<void*>(d.w_data), memory::format_tag::iohw),
-              memory(forward.weights_desc(), engine()));
+  const memory weights = brought(once, rows(w, Kind::f32, const_cast<void*>(d.w_data), memory::format_tag::iohw),
+                                 memory(forward.weights_desc(), engine()));
   run_all(once);
   add_steps(layer, dnnl::deconvolution_forward(forward), {{DNNL_ARG_WEIGHTS, weights}},
             rows(x, Kind::f32, const_cast<void*>(d.x_data)), rows(y, Kind::f32, d.y_data), forward.src_desc(),
