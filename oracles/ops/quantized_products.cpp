@@ -233,12 +233,19 @@ class IntegerProductAnswer final : public Answer {
     const Int spread = std::max(s.most - s.right, s.right - s.least);
     const Dyadic product = Dyadic{size, 0} * by;
     const bool is_exact = spread == 0 && of_.is_a_scale_exact && rounds_nothing(index, s.right, format);
-    if (is_exact) return {};
+    if (is_exact) return sum_of_bias(index, s.right, format);
     const Dyadic off = Dyadic{spread, 0} * by + product * Dyadic{65 * (of_.is_a_scale_exact ? 6 : 9), 0} * u +
                        abs(bias(index)) * Dyadic{1, 6} * u;
     const Dyadic parts =
         Dyadic{size + 2, 0} + abs(of_.alpha.value()) + abs(of_.a_scale.value()) + abs(b_scale(index).value());
     return {off + parts * parts * Dyadic::power_of_two(format.smallest_exponent()), 1};
+  }
+
+  // The sum of an exact product and the bias is rounded to f32 first, where f16 is written.
+  Ratio sum_of_bias(Int index, Int exact, const Format& format) const {
+    const Ratio value{Dyadic{exact, 0} * factor(index) + bias(index), 1};
+    if (format.precision <= format_of(of_.type).precision || ratio(rounded(value, format)) == value) return {};
+    return {abs(value.numerator) * Dyadic::power_of_two(format.unit_exponent()), 1};
   }
 
   // Powers of two scale a sum of few bits, and nothing comes near the ends.
