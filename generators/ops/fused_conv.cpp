@@ -10,7 +10,7 @@
 namespace assay::generators {
 namespace {
 
-// Z of another Conv; left alone where there are no windows.
+// Gives Z the shape of Y; leaves it alone where there are no windows.
 void refit(Case& c) {
   const Case conv = conv_of(c);
   if (c.sources.contains("Z") && conv.is_legal()) shape_of(c, "Z") = Convolution(conv.call()).output_shape();

@@ -186,7 +186,8 @@ void plan_planes(Plan& plan, const Window& window) {
   });
 }
 
-// Behind data in place nothing can be read, and a tile needs as many positions as it is wide.
+// Tells whether the data are planes as they lie. Behind them nothing can be read: a tile needs as many positions as it
+// is wide.
 bool is_identity(const Plan& plan, Int cells) {
   const Int width = plan.extent.maps % 4 == 0 ? slack / 4 : slack;
   return plan.plane == cells && plan.positions >= width && plan.runs.size() == 1 && plan.runs[0].step == 1 &&
@@ -258,7 +259,7 @@ constexpr Int sums_pitch = chunk + 2 * slack + 16;
 // apart, would lie in one set of the cache.
 constexpr Int worth_transposing = 256;
 
-// The weights of maps_at_once maps after the other as [terms][maps]; empty where that does not pay.
+// Holds the weights of maps_at_once maps after the other as [terms][maps], or none where that does not pay.
 template <class Lane>
 class TransposedWeights {
  public:

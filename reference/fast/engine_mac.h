@@ -116,8 +116,8 @@ ASSAY_INLINE typename Register<Lane>::Vector plus_product(typename Register<Lane
     return sum + w * x;
 }
 
-// The weights of one term under another name, so that the compiler broadcasts a weight for each product: with 512 bits
-// a product takes it from memory for nothing, and a broadcast of its own costs as much as an addition.
+// Returns the weights under another name, so that the compiler broadcasts one for each product: with 512 bits a product
+// takes it from memory for nothing, and a broadcast of its own costs as much as an addition.
 template <class Lane>
 ASSAY_INLINE const Lane* again(const Lane* w) {
 #if ASSAY_VECTOR == 64
