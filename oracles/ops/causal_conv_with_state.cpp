@@ -42,7 +42,7 @@ class Gated final : public Expression {
   Format type_;
 };
 
-// Of minus infinity it is NaN, or the limit.
+// Returns the gate, which of minus infinity is NaN, or the limit.
 ActivationRule gate(DType type) {
   return {[type](const Ratio& z) { return std::make_unique<Gated>(z, type); },
           [type](const Scalar& z) {

@@ -103,7 +103,7 @@ class ConvolutionAnswer final : public Answer {
       if (declared_.winograd && declared_.accumulator)
         all.push_back(winograd(neighbourhood(index), m, format_of(*declared_.accumulator), "declared " + label));
     }
-    // What is added behind the transformations costs a rounding of the whole.
+    // Adds a rounding of the whole, which what is added behind the transformations costs.
     const Element whole = element(index);
     for (Tolerance& each : all)
       if (added_ && each.arithmetic.find("Winograd") != std::string::npos && whole.kind == Kind::finite)

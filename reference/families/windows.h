@@ -21,10 +21,10 @@ struct Planes {
   Int batch, channels, cells;
   bool is_channel_last;
 
-  // Of X, or of a tensor like it with so many cells in a plane.
+  // Numbers the planes of X, or of a tensor like it with so many cells in a plane.
   static Planes of(const Call& call, Int cells);
   Int count() const { return batch * channels; }
-  // Where a cell of a plane stands, row-major.
+  // Returns where a cell of a plane stands, row-major.
   Int at(Int plane, Int cell) const {
     return is_channel_last ? (plane / channels * cells + cell) * channels + plane % channels : plane * cells + cell;
   }

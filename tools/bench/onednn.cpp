@@ -36,8 +36,8 @@ struct Layer {
   std::vector<Step> steps;
 };
 
-// What Python says of a layer; Conv, ConvTranspose, QLinearConv and MatMulInteger (u8 data, i8 weights), MatMul and
-// AveragePool, f32 but for the bytes.
+// Describes a layer, as Python does; Conv, ConvTranspose, QLinearConv and MatMulInteger (u8 data, i8 weights), MatMul
+// and AveragePool, f32 but for the bytes.
 struct Description {
   const char* op;
   std::int64_t rank;              // of x, w and y
