@@ -102,11 +102,10 @@ void infer_nhwc_conv(InferenceContext& context) {
 
 OpSchema contrib(const char* name) { return OpSchema().SetName(name).SetDomain("com.microsoft").SinceVersion(1); }
 
-OpSchema fused_conv() {
+// Returns the schema of an operator with the attributes, inputs and output of Conv.
+OpSchema conv(const char* name) {
   constexpr bool optional = false;
-  return contrib("FusedConv")
-      .Attr("activation", "", AttributeProto::STRING, optional)
-      .Attr("activation_params", "", AttributeProto::FLOATS, optional)
+  return contrib(name)
       .Attr("auto_pad", "", AttributeProto::STRING, std::string("NOTSET"))
       .Attr("kernel_shape", "", AttributeProto::INTS, optional)
       .Attr("dilations", "", AttributeProto::INTS, optional)
@@ -116,31 +115,23 @@ OpSchema fused_conv() {
       .Input(0, "X", "", "T")
       .Input(1, "W", "", "T")
       .Input(2, "B", "", "T", OpSchema::Optional)
-      .Input(3, "Z", "", "T", OpSchema::Optional)
       .Output(0, "Y", "", "T")
-      .TypeConstraint("T", {"tensor(float16)", "tensor(float)", "tensor(double)"}, "")
+      .TypeConstraint("T", {"tensor(float16)", "tensor(float)", "tensor(double)"}, "");
+}
+
+OpSchema fused_conv() {
+  constexpr bool optional = false;
+  return conv("FusedConv")
+      .Attr("activation", "", AttributeProto::STRING, optional)
+      .Attr("activation_params", "", AttributeProto::FLOATS, optional)
+      .Input(3, "Z", "", "T", OpSchema::Optional)
       .TypeAndShapeInferenceFunction([](InferenceContext& context) {
         onnx::propagateElemTypeFromInputToOutput(context, 0, 0);
         onnx::convPoolShapeInference(context, true, false, 0, 1);
       });
 }
 
-OpSchema nhwc_conv() {
-  constexpr bool optional = false;
-  return contrib("NhwcConv")
-      .Attr("auto_pad", "", AttributeProto::STRING, std::string("NOTSET"))
-      .Attr("kernel_shape", "", AttributeProto::INTS, optional)
-      .Attr("dilations", "", AttributeProto::INTS, optional)
-      .Attr("strides", "", AttributeProto::INTS, optional)
-      .Attr("pads", "", AttributeProto::INTS, optional)
-      .Attr("group", "", AttributeProto::INT, static_cast<std::int64_t>(1))
-      .Input(0, "X", "", "T")
-      .Input(1, "W", "", "T")
-      .Input(2, "B", "", "T", OpSchema::Optional)
-      .Output(0, "Y", "", "T")
-      .TypeConstraint("T", {"tensor(float16)", "tensor(float)", "tensor(double)"}, "")
-      .TypeAndShapeInferenceFunction(infer_nhwc_conv);
-}
+OpSchema nhwc_conv() { return conv("NhwcConv").TypeAndShapeInferenceFunction(infer_nhwc_conv); }
 
 // Infers a pool, over the plane where it has no kernel_shape; the channels of X stand second or last.
 void infer_pool(InferenceContext& context, bool is_channel_last) {
