@@ -74,6 +74,11 @@ class Scripts(InFolder):
             with self.subTest(bug):
                 self.expect_honest(self.saved("python:planted_backend", POOL, bug), bug)
 
+    def test_what_differs_from_run_to_run_is_run_where_memory_that_nobody_wrote_shows(self):
+        self.expect_honest(folder := self.saved("python:planted_backend", POOL, "chance"), "chance")
+        self.assertIn("MALLOC_PERTURB_", (folder / "repro.py").read_text())
+        self.assertNotIn("MALLOC_PERTURB_", (self.saved("python:planted_backend", POOL, "value") / "repro.py").read_text())
+
     def test_so_it_is_with_a_class_that_is_named(self):
         self.expect_honest(self.saved("python:planted_backend:Backend", POOL, "value"), "value")
 

@@ -77,7 +77,9 @@ class Answer {
   virtual ~Answer() = default;
   virtual Shape shape() const = 0;
   virtual DType dtype() const = 0;
-  virtual Element element(Int index) const = 0;               // row-major index into the output
+  virtual Element element(Int index) const = 0;  // row-major index into the output
+  // Tells of an element what readings of clauses decide; what is computed alike under all of them may be 0.
+  virtual Element decided(Int index) const { return element(index); }
   virtual std::vector<Tolerance> wider(Int index) const = 0;  // beyond L2, worked out only when L2 is missed
   virtual std::vector<ProofTerm> taps(Int index) const = 0;   // the exact sum, term by term
 

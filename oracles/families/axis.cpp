@@ -60,6 +60,13 @@ class LinesAnswer final : public Answer {
     return out;
   }
 
+  // What is computed of a line is the same under all readings.
+  Element decided(Int index) const override {
+    LineValue value = value_at(index, lines_in_double_, true);
+    Element* const known = std::get_if<Element>(&value);
+    return known ? *std::move(known) : Element{};
+  }
+
   std::vector<Tolerance> wider(Int index) const override {
     const LineValue value = value_at(index);
     if (std::holds_alternative<Element>(value)) return {};
@@ -106,7 +113,7 @@ class LinesAnswer final : public Answer {
   Arithmetic declared_;
   Cells x_;
   Along along_;
-  mutable std::map<Int, OperandLine> lines_;
+  mutable std::map<Int, OperandLine> lines_, lines_in_double_;
 };
 
 }  // namespace

@@ -17,16 +17,12 @@ class ActivatedAnswer final : public Answer {
   DType dtype() const override { return z_->dtype(); }
   std::vector<ProofTerm> taps(Int index) const override { return z_->taps(index); }
 
+  // A NaN that may come of the sum is one that may come of the activation, whatever else does.
   Element element(Int index) const override {
     const Element z = z_->element(index);
     if (!z.nan_admitted.empty() && !activation_.keeps_nan) return unscored("a comparison with a NaN that may come");
-    if (z.kind == Kind::nan) return activation_.of_special(nan());
-    if (z.kind == Kind::positive_infinity) return activation_.of_special(infinity());
-    if (z.kind == Kind::negative_infinity) return activation_.of_special(infinity(true));
-    if (z.kind != Kind::finite) return z;
-    Element out = computed(*activation_.of(z.value), dtype(), {policy(z.required)});
-    out.terms = z.terms;
-    out.nan_admitted = z.nan_admitted;
+    Element out = of(z);
+    if (out.kind != Kind::nan && out.kind != Kind::unscored) out.nan_admitted = z.nan_admitted;
     return out;
   }
 
@@ -56,6 +52,16 @@ class ActivatedAnswer final : public Answer {
   }
 
  private:
+  Element of(const Element& z) const {
+    if (z.kind == Kind::nan) return activation_.of_special(nan());
+    if (z.kind == Kind::positive_infinity) return activation_.of_special(infinity());
+    if (z.kind == Kind::negative_infinity) return activation_.of_special(infinity(true));
+    if (z.kind != Kind::finite) return z;
+    Element out = computed(*activation_.of(z.value), dtype(), {policy(z.required)});
+    out.terms = z.terms;
+    return out;
+  }
+
   Policy policy(const Tolerance& z) const {
     Policy out;
     out.level = z.level;

@@ -116,11 +116,11 @@ bool are_alike(const Element& a, const Element& b) {
   return a.value == b.value && a.required.budget == b.required.budget;
 }
 
-std::vector<Element> elements(const Answers& answers, Int most) {
+std::vector<Element> decided_elements(const Answers& answers, Int most) {
   std::vector<Element> all;
   for (const std::unique_ptr<Answer>& answer : answers) {
     const ElementSample sample(volume(answer->shape()), most, 0);
-    for (Int i = 0; i < sample.size(); ++i) all.push_back(answer->element(sample[i]));
+    for (Int i = 0; i < sample.size(); ++i) all.push_back(answer->decided(sample[i]));
   }
   return all;
 }
@@ -141,7 +141,7 @@ bool are_alike(std::span<const Element> ruled, const Answers& answers, Int most,
   for (const std::unique_ptr<Answer>& answer : answers) {
     const ElementSample sample(volume(answer->shape()), most, 0);
     for (Int i = 0; i < sample.size(); ++i) {
-      const Element element = answer->element(sample[i]);
+      const Element element = answer->decided(sample[i]);
       const Element& other = *next++;
       if (!(around ? are_alike_around(other, element) : are_alike(other, element))) return false;
     }
@@ -433,7 +433,7 @@ Oracle with_touched(Oracle oracle) {
       ruled_shape = shape(call, {});
       answers = answer(call, *in, {}, {});
       ruled_shapes = shapes_of(answers);
-      ruled = elements(answers, most);
+      ruled = decided_elements(answers, most);
       std::erase_if(ids, [&](const std::string& id) { return !read.contains(id); });
     }
     std::erase_if(ids, [&](const std::string& id) {

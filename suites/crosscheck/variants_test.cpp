@@ -56,12 +56,15 @@ std::uint64_t seed_wanted() {
 }
 
 // Tells whether pairs of an operator are asked for: ASSAY_FALSE_ALARM_FAMILY=elements leaves those that map elements,
-// any other word the operators of that domain.
+// a list such as "Conv,MatMul" the operators of those names, any other word those of that domain.
 bool is_requested(const Definition& definition) {
   const char* const family = std::getenv("ASSAY_FALSE_ALARM_FAMILY");
   if (!family) return true;
   const bool maps_elements = definition.shaping == Shaping::one || definition.shaping == Shaping::broadcast;
-  return std::string_view(family) == "elements" ? maps_elements : definition.version.domain == family;
+  if (std::string_view(family) == "elements") return maps_elements;
+  const OpVersion& version = definition.version;
+  const std::string names = "," + std::string(family) + ",";
+  return version.domain == family || names.find("," + version.name + ",") != std::string::npos;
 }
 
 struct Tally {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NhwcMaxPool and com.microsoft's means of integers by the windows of the gather engine: channels that stand last are
 // moved to the second place, codes are dequantized, averaged as floats, and quantized.
+#include "reference/families/elementwise.h"
 #include "suites/mutation/family.h"
 #include "suites/mutation/gather.h"
 
@@ -51,13 +52,6 @@ Kernel selecting_last(GatherDeviation deviation, Defect defect = Defect::none) {
   };
 }
 
-double first_of(Inputs in, std::size_t input) {
-  if (in.size() <= input || !in[input]) return 0;
-  double value = 0;
-  for_number(in[input]->dtype(), [&]<class T>() { value = static_cast<double>(in[input]->as<T>()[0]); });
-  return value;
-}
-
 template <class T>
 T quantized(double mean, double scale, double zero, Defect defect) {
   constexpr double least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
@@ -75,8 +69,8 @@ template <class F>
 Kernel averaging(GatherDeviation deviation, Defect defect = Defect::none) {
   return [pool = gathering(std::move(deviation)), defect](const Call& call, Inputs in) {
     const Tensor x = with_channels_second(call, *in[0], defect);
-    const F scale = static_cast<F>(first_of(in, 1));
-    const double zero = defect == Defect::ignores_zero_point ? 0 : first_of(in, 2);
+    const F scale = static_cast<F>(number_of(in, 1));
+    const double zero = defect == Defect::ignores_zero_point ? 0 : number_of(in, 2);
     Tensor reals({std::is_same_v<F, float> ? DType::f32 : DType::f64, x.shape()});
     Tensor y;
     for_number(x.dtype(), [&]<class T>() {
@@ -85,12 +79,12 @@ Kernel averaging(GatherDeviation deviation, Defect defect = Defect::none) {
                                [&](T code) { return static_cast<F>(code - zero) * scale; });
         const Tensor means = pooled(pool, {"", "AveragePool", 11}, call, reals);
         y = Tensor({x.dtype(), means.shape()});
-        const double scale_of_y = first_of(in, 3);
+        const double scale_of_y = number_of(in, 3);
         const double step = defect == Defect::ignores_y_scale ? 1
                             : defect == Defect::multiplies    ? 1 / scale_of_y
                                                               : scale_of_y;
         std::ranges::transform(means.as<F>(), y.as<T>().begin(), [&](F mean) {
-          return quantized<T>(static_cast<double>(mean), step, first_of(in, 4), defect);
+          return quantized<T>(static_cast<double>(mean), step, number_of(in, 4), defect);
         });
       }
     });

@@ -252,9 +252,12 @@ struct Teller {
            "\n### The standard\n\n" + clauses() + "\n### Versions\n\n" + versions();
   }
 
-  // Its line, behind those of what ran before it.
+  // Returns its line; where other cases ran before it the session.
   std::string found() const {
-    return joined(told.before, "", [](const Case& each) { return line(each) + " ; "; }) + line(c());
+    if (told.before.empty()) return line(c());
+    Steps session = told.before;
+    session.push_back({line(c()), provenance.run_options.settings});
+    return session_text(session);
   }
 
   std::string versions() const {
@@ -287,10 +290,10 @@ std::vector<oracles::Evidence> wrong_elements(const Incident& told, const Proven
 Account account_of(const Incident& incident, const Provenance& provenance) {
   const int set = telling_set({incident.c, incident.verdict, incident.outcome, provenance});
   const Teller teller{incident, provenance, set, wrong_elements(incident, provenance, set)};
-  Result<Script> script = incident.no_script.empty()
-                              ? script_of(incident.c, incident.verdict, incident.outcome, provenance, incident.before)
-                              : Error{incident.no_script};
-  const char* again = incident.comes_again ? "" : " It does not end so every time (memory that nobody wrote, a race?).";
+  Result<Script> script =
+      script_of(incident.c, incident.verdict, incident.outcome, provenance, incident.before, incident.comes_again);
+  const char* again =
+      incident.comes_again ? "" : " It does not end alike every time (memory that nobody wrote, a race?).";
   Account account{teller.title(), teller.sentence() + again + "\n\n", std::nullopt, teller.closing(), ""};
   if (!script) {
     account.no_script = script.error();
@@ -308,9 +311,7 @@ Account account_of(const Finding& finding, const Provenance& provenance) {
   if (finding.session.empty()) return account_of(told, provenance);
   const Result<Steps> steps = parse_session(finding.session);
   expects(static_cast<bool>(steps), "a finding has the session that was run");
-  for (std::size_t i = 0; i + 1 < steps->size(); ++i) told.before.push_back(*parse_case((*steps)[i].line));
-  const auto is_other = [&](const Step& step) { return step.settings != steps->back().settings; };
-  if (std::ranges::any_of(*steps, is_other)) told.no_script = "its cases run under settings that differ";
+  told.before.assign(steps->begin(), steps->end() - 1);
   Provenance of_session = provenance;
   of_session.run_options.settings = steps->back().settings;
   return account_of(told, of_session);

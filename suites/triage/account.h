@@ -20,9 +20,8 @@ struct Incident {
   const oracles::Verdict& verdict;
   const oracles::Outcome* outcome;
   std::vector<std::string> suspicions;
-  std::vector<Case> before = {};  // what ran first in the same process, where it comes only after that
-  bool comes_again = true;        // whenever it was run alone
-  std::string no_script = "";     // why there is none, where that is known beforehand
+  Steps before = {};        // what ran first in the same process, where it comes only after that
+  bool comes_again = true;  // whenever it was run alone
 };
 
 struct Account {

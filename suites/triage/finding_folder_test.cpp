@@ -119,8 +119,8 @@ TEST_CASE("A finding that does not come again says so wherever it is told", "[fi
   finding.comes_again = false;
   write_finding(here.path / "unstable", finding, provenance());
   for (const char* file : {"README.md", "ISSUE.md"}) {
-    CHECK(contents(here.path / "steady" / file).find("does not end so every time") == std::string::npos);
-    CHECK(contents(here.path / "unstable" / file).find("does not end so every time") != std::string::npos);
+    CHECK(contents(here.path / "steady" / file).find("does not end alike every time") == std::string::npos);
+    CHECK(contents(here.path / "unstable" / file).find("does not end alike every time") != std::string::npos);
   }
   CHECK(contents(here.path / "unstable/finding.json").find("\"comes_again\": false") != std::string::npos);
 }

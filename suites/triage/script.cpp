@@ -60,10 +60,16 @@ std::string compact(const std::string& text) {
   return fits ? before + " " + node + " }" : before + "\n  " + node + "\n}";
 }
 
+// What runs first in the same process, and how.
+struct Earlier {
+  Case c;
+  Snippet snippet;
+};
+
 class Writer {
  public:
-  Writer(const JudgedCase& judged, std::span<const Case> before, Snippet snippet)
-      : judged_(judged), before_(before), snippet_(std::move(snippet)) {}
+  Writer(const JudgedCase& judged, std::vector<Earlier> before, Snippet snippet, bool comes_again)
+      : judged_(judged), before_(std::move(before)), snippet_(std::move(snippet)), comes_again_(comes_again) {}
 
   Result<Script> write() {
     set_ = telling_set(judged_);
@@ -91,8 +97,8 @@ class Writer {
   bool dies() const { return verdict_.state == State::error; }
   bool hangs() const { return verdict_.because == "timed out"; }
   bool eats_memory() const { return verdict_.because == "out of memory"; }
-  // Tells whether it takes the process with it, which another one has to tell of.
-  bool ends_process() const { return dies() && !hangs(); }
+  // Tells whether it may take the process with it, as what damages memory may: another process has to tell of that.
+  bool ends_process() const { return (dies() && !hangs()) || !before_.empty(); }
   std::string code_of_life() const { return ends_process() ? lived : "0"; }
 
   // Tells whether a wrong answer is known, but not of which data set it is.
@@ -163,24 +169,38 @@ class Writer {
     return "{" + (fits ? one_line : several) + "}";
   }
 
+  // Returns the name of the function that runs an earlier case: of one beside `run` where its settings ask for that.
+  std::string runner_of(const Earlier& earlier) {
+    const Lines body = earlier.snippet.inlined("return ");
+    if (body == snippet_.inlined("return ")) return "run";
+    const auto known = std::ranges::find(other_runs_, body);
+    const auto number = known - other_runs_.begin() + 1;
+    if (known == other_runs_.end()) other_runs_.push_back(body);
+    return "run_" + std::to_string(number);
+  }
+
   void write_before() {
     const std::string opens = "before = [(";
+    const Lines runners = transformed<std::string>(before_, [&](const Earlier& each) { return runner_of(each); });
     for (std::size_t i = 0; i < before_.size(); ++i) {
       const std::string folder = "before_" + std::to_string(i) + "/";
       const std::string margin(i == 0 ? 0 : opens.size() - 1, ' ');
-      add((i == 0 ? opens : margin + "(") + model_expression(before_[i], folder) + ",");
+      const std::string runner = other_runs_.empty() ? "" : runners[i] + ", ";
+      add((i == 0 ? opens : margin + "(") + runner + model_expression(before_[i].c, folder) + ",");
       for (int set = 0; set < data_sets; ++set) {
         const bool is_last = set + 1 == data_sets;
-        add(std::string(opens.size(), ' ') + data_expression(before_[i], set, folder, opens.size()) +
+        add(std::string(opens.size(), ' ') + data_expression(before_[i].c, set, folder, opens.size()) +
             (!is_last                 ? ","
              : i + 1 < before_.size() ? "),"
                                       : ")]"));
       }
     }
-    add("for each, *sets in 10 * before:  # in the same process, whatever comes of it: what memory holds then is "
-        "chance");
+    const std::string how = other_runs_.empty() ? "" : "how, ";
+    add("for " + how +
+        "each, *sets in 10 * before:  # in the same process, whatever comes of it: what memory holds then "
+        "is chance");
     add("    with contextlib.suppress(Exception):");
-    add("        run(each, *sets)");
+    add(std::string("        ") + (how.empty() ? "run" : "how") + "(each, *sets)");
   }
 
   // Writes the data and what comes before the last expression, which gives the outputs of each data set.
@@ -250,6 +270,12 @@ class Writer {
   }
 
   void write_guard(Lines& out) const {
+    if (!comes_again_) {
+      out.emplace_back(
+          "if os.environ.get(\"MALLOC_PERTURB_\") != \"165\":  # the C library fills what memory it hands out");
+      out.emplace_back("    os.environ[\"MALLOC_PERTURB_\"] = \"165\"");
+      out.emplace_back("    os.execv(sys.executable, [sys.executable, *sys.argv])");
+    }
     if (hangs())
       out.push_back(std::string("faulthandler.dump_traceback_later(timeout=") + patience +
                     ", exit=True)  # ends with 1 where no answer comes");
@@ -270,11 +296,21 @@ class Writer {
 
   // -- all together
 
+  // Returns the functions that run the cases of a session, each under its settings.
+  Lines functions_of_session() const {
+    Lines all = snippet_.functions;
+    for (std::size_t i = 0; i < other_runs_.size(); ++i) {
+      all.insert(all.end(), {"", "", "def run_" + std::to_string(i + 1) + "(model, *sets):"});
+      for (const std::string& line : other_runs_[i]) all.push_back("    " + line);
+    }
+    return all;
+  }
+
   std::string assembled() const {
     const std::string what = verdict_.detail.empty() ? verdict_.because : verdict_.detail;
     Lines guard, rest = snippet_.helpers();
     write_guard(guard);
-    if (!before_.empty()) rest = snippet_.functions;
+    if (!before_.empty()) rest = functions_of_session();
     if (!rest.empty()) rest.insert(rest.end(), {"", ""});
     rest.insert(rest.end(), body_.begin(), body_.end());
     const Lines imports = snippet_.imports();
@@ -288,9 +324,11 @@ class Writer {
     if (reads_files_)
       out.push_back("# Reads files beside it, as `assay replay --save FOLDER` writes them for this case: " +
                     one_line(line(c_)));
-    for (const char* module : {"contextlib", "faulthandler", "pathlib", "resource", "statistics", "subprocess", "sys"})
-      if (uses(module + std::string(".")) || (reads_files_ && module == std::string_view("pathlib")))
-        out.push_back(std::string("import ") + module);
+    for (const std::string used : {"contextlib.", "faulthandler.", "os.environ", "pathlib.", "resource.", "statistics.",
+                                   "subprocess.", "sys."}) {
+      const std::string module = used.substr(0, used.find('.'));
+      if (uses(used) || (reads_files_ && module == "pathlib")) out.push_back("import " + module);
+    }
     if (out.back().starts_with("import")) out.emplace_back("");
     if (!guard.empty()) guard.emplace_back("");
     out.insert(out.end(), guard.begin(), guard.end());
@@ -321,11 +359,13 @@ class Writer {
   const Verdict& verdict_ = judged_.verdict;
   const Outcome* outcome_ = judged_.outcome;
   const Provenance& provenance_ = judged_.provenance;
-  std::span<const Case> before_;
+  std::vector<Earlier> before_;
   Snippet snippet_;
+  bool comes_again_;
   std::size_t output_ = telling_output(c_, verdict_, outcome_);
   int set_ = 0;
   Lines body_, lines_of_run_;
+  std::vector<Lines> other_runs_;  // bodies of functions
   std::map<std::string, std::string> files_;
   bool runs_both_ = false, is_stacked_ = false, reads_files_ = false;
 };
@@ -333,13 +373,23 @@ class Writer {
 }  // namespace
 
 Result<Script> script_of(const Case& c, const Verdict& verdict, const Outcome* outcome, const Provenance& provenance,
-                         std::span<const Case> before) {
+                         std::span<const Step> before, bool comes_again) {
   if (!is_finding(verdict.state)) return Error{"nothing is wrong"};
-  const bool needs_types = needs_ml_dtypes(c) || std::ranges::any_of(before, needs_ml_dtypes);
-  Result<Snippet> snippet = snippet_of(provenance, needs_types, !c.is_legal());
+  std::vector<Earlier> earlier;
+  for (const Step& step : before) earlier.push_back({*parse_case(step.line), {}});
+  const bool needs_types =
+      needs_ml_dtypes(c) || std::ranges::any_of(earlier, [](const Earlier& each) { return needs_ml_dtypes(each.c); });
+  const auto snippet_under = [&](const Settings& settings) {
+    Provenance under = provenance;
+    under.run_options.settings = settings;
+    return snippet_of(under, needs_types, !c.is_legal());
+  };
+  Result<Snippet> snippet = snippet_under(provenance.run_options.settings);
   if (!snippet) return Error{snippet.error()};
+  for (std::size_t i = 0; i < earlier.size(); ++i) earlier[i].snippet = *snippet_under(before[i].settings);
   if (verdict.because == "garbled") return Error{"what it answered is no answer that a runtime gives"};
-  return Writer({c, verdict, outcome, provenance}, before, *std::move(snippet)).write();
+  const JudgedCase judged{c, verdict, outcome, provenance};
+  return Writer(judged, std::move(earlier), *std::move(snippet), comes_again).write();
 }
 
 }  // namespace assay::suites

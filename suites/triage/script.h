@@ -4,6 +4,7 @@
 // How the runtime is run stands in snippet.h.
 #pragma once
 
+#include "suites/campaign/confirmation.h"
 #include "suites/campaign/provenance.h"
 #include "suites/campaign/signature.h"
 
@@ -23,8 +24,9 @@ struct Script {
 
 // Makes the script of a finding. `outcome` is null where what came back was not kept. `before`: what runs first in the
 // same process, whatever comes of it, where the finding comes only after that. The error says why there is no script,
-// in words that follow "because".
+// in words that follow "because". What does not come again whenever it is run, `comes_again` false, may be memory that
+// nobody wrote: the script has the C library fill what it hands out.
 Result<Script> script_of(const Case& c, const oracles::Verdict& verdict, const oracles::Outcome* outcome,
-                         const Provenance& provenance, std::span<const Case> before = {});
+                         const Provenance& provenance, std::span<const Step> before = {}, bool comes_again = true);
 
 }  // namespace assay::suites

@@ -56,7 +56,7 @@ Judged judged(const std::string& line, Outcome outcome) {
 }
 
 std::string script(const Judged& judged, const Provenance& provenance = provenance_of("onnx.reference"),
-                   std::span<const Case> before = {}) {
+                   std::span<const Step> before = {}) {
   const Result<Script> made = script_of(judged.c, judged.verdict, &judged.outcome, provenance, before);
   return made ? made->text : "none: " + made.error();
 }
@@ -228,8 +228,8 @@ TEST_CASE("A refusal is the defect", "[script]") {
 }
 
 TEST_CASE("What comes only after other cases is run after them", "[script]") {
-  const std::vector<Case> before{case_of("Relu-14 opset=14 ir=8 X=f32[2]~iota:1"),
-                                 case_of("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~iota:1 group=2")};
+  const Steps before{{"Relu-14 opset=14 ir=8 X=f32[2]~iota:1"},
+                     {"Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~iota:1 group=2"}};
   const std::string text = script(wrong_average(), provenance_of("onnx.reference"), before);
   CHECK_THAT(text, Contains("before = [(onnx.parser.parse_model(") && Contains("Y = Relu (X)") &&
                        Contains("          (onnx.parser.parse_model(") && Contains("group = 2"));
@@ -308,10 +308,20 @@ TEST_CASE("Attributes that are tensors are added to the model", "[script]") {
 }
 
 TEST_CASE("The models of one session share what the worker shares", "[script]") {
-  const std::vector<Case> before{case_of(pool)};
+  const Steps before{{pool}};
   const std::string text = script(wrong_average(), provenance_of("openvino"), before);
   CHECK(text.find("core = openvino.Core()\n") < text.find("def run(model, *sets):"));
   CHECK_THAT(text, !Contains("    core = "));
+}
+
+TEST_CASE("What may be memory that nobody wrote runs where the C library fills what it hands out", "[script]") {
+  const Judged wrong = wrong_average();
+  const Provenance provenance = provenance_of("onnx.reference");
+  const Result<Script> made = script_of(wrong.c, wrong.verdict, &wrong.outcome, provenance, {}, false);
+  REQUIRE(made);
+  CHECK_THAT(made->text, Contains("import os\nimport sys\n\nif os.environ.get(\"MALLOC_PERTURB_\") != \"165\":") &&
+                             Contains("os.execv(sys.executable, [sys.executable, *sys.argv])\n\nimport numpy"));
+  CHECK_THAT(script(wrong), !Contains("MALLOC_PERTURB_") && !Contains("import os"));
 }
 
 TEST_CASE("Long data are read from the folder", "[script]") {
@@ -325,7 +335,7 @@ TEST_CASE("Long data are read from the folder", "[script]") {
                              Contains("here = pathlib.Path(__file__).parent\n") && Contains("import pathlib\n"));
   CHECK(made->files.empty());
   // Those of a case that runs first have no folder of their own.
-  const std::vector<Case> before{case_of(large)};
+  const Steps before{{large}};
   const Result<Script> session =
       script_of(case_of(pool), wrong_average().verdict, nullptr, provenance_of("onnx.reference"), before);
   REQUIRE(session);
@@ -401,7 +411,7 @@ TEST_CASE("A title keeps the brackets of shapes", "[script]") {
 
 TEST_CASE("An account of a session says so", "[script]") {
   const Judged wrong = wrong_average();
-  Incident incident{wrong.c, wrong.verdict, &wrong.outcome, {}, {case_of(pool), case_of(pool)}};
+  Incident incident{wrong.c, wrong.verdict, &wrong.outcome, {}, {{pool}, {pool}}};
   CHECK_THAT(account_of(incident, provenance_of("onnx.reference")).opening,
              Contains("wrong value for AveragePool-19") && Contains(", after 2 other models in the same process."));
   Finding finding = finding_of(wrong.c, "", {wrong.outcome, wrong.verdict}, {});
@@ -412,7 +422,14 @@ TEST_CASE("An account of a session says so", "[script]") {
   REQUIRE(account.script);
   CHECK_THAT(account.script->text, Contains("for each, *sets in 10 * before:") && Contains("intra_op_num_threads = 2"));
   finding.session = std::string(pool) + " ; " + in_two_threads;
-  CHECK(account_of(finding, provenance_of("onnxruntime")).no_script == "its cases run under settings that differ");
+  const Account differing = account_of(finding, provenance_of("onnxruntime"));
+  REQUIRE(differing.script);
+  CHECK_THAT(differing.script->text, Contains("def run_1(model, *sets):\n    session = ") &&
+                                         Contains("before = [(run_1, onnx.parser.parse_model(") &&
+                                         Contains("for how, each, *sets in 10 * before:") &&
+                                         Contains("        how(each, *sets)\n") &&
+                                         Contains("    settings.intra_op_num_threads = 2\n"));
+  CHECK_THAT(differing.closing, Contains(" ; [threads=2] AveragePool-19"));
 }
 
 TEST_CASE("An account says what is wrong, what is right, and where it stands", "[script]") {

@@ -31,6 +31,8 @@ class Prepared(onnx.backend.base.BackendRep):
         elif bug == "stale":
             self.kept = output if self.kept is None else self.kept
             output = self.kept
+        elif bug == "chance":
+            output.reshape(-1)[-1:] = 100 + os.urandom(1)[0]
         elif bug == "crash":
             os.kill(os.getpid(), signal.SIGSEGV)
         elif bug == "exit":

@@ -29,6 +29,7 @@ namespace {
 using oracles::Element;
 using oracles::Evidence;
 using oracles::Outcome;
+using oracles::State;
 using oracles::Verdict;
 
 // Of a wrong answer, unless all is asked for: elements that are shown, and terms of the exact sum.
@@ -231,7 +232,7 @@ void show_answer(const Replayed& r) {
   if (!r.case_run.call.definition().violated(r.case_run.call, r.verdict.readings).empty()) return;
   if (r.shows_all)
     show_all_elements(r);
-  else if (r.verdict.state == oracles::State::fail || r.verdict.state == oracles::State::below)
+  else if (r.verdict.state == State::fail || r.verdict.state == State::below)
     show_wrong_elements(r);
   if (r.verdict.evidence) show_proof(r);
 }
@@ -244,6 +245,15 @@ suites::RunCase run_case(Listening& backend, const suites::RunOptions& run_optio
     const Verdict verdict = suites::certify({c, line(c), "shrinking", std::nullopt}, backend, run_options);
     return suites::Answered{backend.heard, verdict};
   };
+}
+
+// Tells whether a wrong answer is the same in another process: it is not where it shows memory that nobody wrote.
+bool comes_again(const Replayed& r, suites::Backend& backend, const suites::RunOptions& run_options) {
+  const bool is_answer = r.verdict.state == State::fail || r.verdict.state == State::below;
+  if (!is_answer || oracles::is_random(r.case_run.planned->c.call())) return true;
+  suites::Request request = r.case_run.submit(run_options);
+  request.fresh = true;
+  return suites::same_bits(backend.run(request), r.outcome);
 }
 
 std::optional<suites::Finding> finding_of(const Replayed& r, const Options& options, Listening& backend,
@@ -267,9 +277,11 @@ std::optional<suites::Finding> finding_of(const Replayed& r, const Options& opti
     finding.session = suites::session_text(session);
     return finding;
   }
-  return suites::finding_of(planned.c, planned.origin, {r.outcome, r.verdict}, suites::wrong_models(),
-                            {.judgement = r.judgement},
-                            options.shrinks && is_finding ? run_case(backend, run_options) : suites::RunCase());
+  suites::Finding finding = suites::finding_of(
+      planned.c, planned.origin, {r.outcome, r.verdict}, suites::wrong_models(), {.judgement = r.judgement},
+      options.shrinks && is_finding ? run_case(backend, run_options) : suites::RunCase());
+  finding.comes_again = !is_wanted || comes_again(r, backend, run_options);
+  return finding;
 }
 
 void tell_issue(const suites::Finding& finding, const suites::Provenance& provenance) {
