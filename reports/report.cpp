@@ -3,6 +3,8 @@
 
 #include "generators/shrink.h"
 #include "oracles/judging/case_class.h"
+#include "reference/parallel.h"
+#include "reference/sequence.h"
 #include "reports/pieces.h"
 #include "suites/campaign/cover.h"
 #include "suites/triage/clauses.h"
@@ -237,19 +239,21 @@ struct Exhibits {
 };
 
 // The cases of every version of an operator, put together: more of them tell more.
-Exhibits together(const std::map<OpVersion, Exhibits>& all, const OpVersion& like) {
+Exhibits together(const std::map<OpVersion, Exhibits>& all, const std::string& op) {
   Exhibits whole;
   const auto add = [](std::vector<Case>& into, const std::vector<Case>& cases) {
     into.insert(into.end(), cases.begin(), cases.end());
   };
   for (const auto& [version, own] : all) {
-    if (operator_name(version) != operator_name(like)) continue;
+    if (operator_name(version) != op) continue;
     for (const auto& [cause, cases] : own.breaking) add(whole.breaking[cause], cases);
     add(whole.passing, own.passing);
     add(whole.refused, own.refused);
   }
   return whole;
 }
+
+State state_of(const Report& report, std::size_t cause) { return report.sorted.causes[cause].state; }
 
 // Keeps the predicates that hold for some of these cases, and looks for more where they leave some over.
 Exception exception_of(std::size_t cause, const std::vector<Case>& cases, const std::vector<suites::Predicate>& all,
@@ -266,6 +270,28 @@ Exception exception_of(std::size_t cause, const std::vector<Case>& cases, const 
   return exception;
 }
 
+// What tells the cases of all versions of an operator that break for a cause apart from the others.
+using ToldBy = std::map<std::pair<std::string, std::size_t>, std::vector<suites::Predicate>>;
+
+ToldBy told_by(const Report& report, const std::map<OpVersion, Exhibits>& exhibits) {
+  std::map<std::string, Exhibits> whole;  // by operator, of those that break
+  for (const auto& [version, own] : exhibits)
+    if (!own.breaking.empty()) whole.try_emplace(operator_name(version));
+  ToldBy out;
+  for (auto& [op, all] : whole) {
+    all = together(exhibits, op);
+    for (const auto& [cause, cases] : all.breaking) out[{op, cause}];
+  }
+  std::vector<ToldBy::value_type*> each;
+  for (ToldBy::value_type& one : out) each.push_back(&one);
+  in_parallel(each.size(), static_cast<std::size_t>(report.run.jobs), [&](std::size_t i, std::size_t) {
+    const auto& [op, cause] = each[i]->first;
+    const Exhibits& all = whole.at(op);
+    each[i]->second = suites::told_apart(all.breaking.at(cause), all.outside(state_of(report, cause))).all;
+  });
+  return out;
+}
+
 void find_exceptions(Report& report) {
   std::map<OpVersion, Exhibits> exhibits;
   for_each_verdict(report, [&](std::size_t i, const suites::SuiteCase& p, const Verdict& verdict) {
@@ -275,18 +301,15 @@ void find_exceptions(Report& report) {
     else if (verdict.state == State::pass || verdict.state == State::contested)
       (report.classes[i].starts_with("invalid") ? own.refused : own.passing).push_back(p.c);
   });
-  std::map<std::pair<std::string, std::size_t>, std::vector<suites::Predicate>> shared;  // by operator and cause
-  for (OperatorRow& row : report.operators) {
-    const Exhibits& own = exhibits[row.version];
-    if (own.breaking.empty()) continue;
-    const Exhibits whole = together(exhibits, row.version);
-    for (const auto& [cause, cases] : own.breaking) {
-      const State state = report.sorted.causes[cause].state;
-      const auto [found, is_new] = shared.try_emplace({operator_name(row.version), cause});
-      if (is_new) found->second = suites::told_apart(whole.breaking.at(cause), whole.outside(state)).all;
-      row.exceptions.push_back(exception_of(cause, cases, found->second, own.outside(state)));
-    }
-  }
+  const ToldBy shared = told_by(report, exhibits);
+  in_parallel(report.operators.size(), static_cast<std::size_t>(report.run.jobs), [&](std::size_t i, std::size_t) {
+    OperatorRow& row = report.operators[i];
+    const auto own = exhibits.find(row.version);
+    if (own == exhibits.end()) return;
+    for (const auto& [cause, cases] : own->second.breaking)
+      row.exceptions.push_back(exception_of(cause, cases, shared.at({operator_name(row.version), cause}),
+                                            own->second.outside(state_of(report, cause))));
+  });
   for (const ReportedFinding& finding : report.findings) {
     if (finding.mark.empty() || finding.cause == suites::no_cause) continue;
     const auto row = std::ranges::find(report.operators, finding.version, &OperatorRow::version);
@@ -501,8 +524,11 @@ Report report(suites::Suite suite, suites::Campaign campaign, Invocation invocat
   report.every_input = std::move(every_input);
   expects(report.campaign.verdicts.size() == report.suite.cases.size(), "one verdict per planned case");
   report.campaign.marks.resize(report.suite.cases.size());
-  std::vector<oracles::Classification> natures;
-  for (const suites::SuiteCase& p : report.suite.cases) natures.push_back(oracles::nature_of(p.c));
+  std::vector<oracles::Classification> natures(report.suite.cases.size());
+  in_parallel(natures.size(), static_cast<std::size_t>(report.run.jobs), [&](std::size_t i, std::size_t) {
+    const std::optional<Verdict>& verdict = report.campaign.verdicts[i];
+    natures[i] = oracles::nature_of(report.suite.cases[i].c, verdict ? verdict->touched : std::nullopt);
+  });
   for (const oracles::Classification& nature : natures) report.classes.emplace_back(nature.case_class);
   find_causes(report);
   count_states(report);

@@ -77,11 +77,11 @@ std::string_view class_of(const Case& c) {
   return class_of(c, touched(c));
 }
 
-Classification nature_of(const Case& c) {
+Classification nature_of(const Case& c, const std::optional<std::vector<std::string>>& known) {
   const Call call = c.call();
   Classification nature{call.definition().violated(call), {}, "invalid-static"};
   if (!nature.violated.empty()) return nature;
-  nature.touched = touched(c);
+  nature.touched = known ? *known : touched(c);
   nature.case_class = class_of(c, nature.touched);
   return nature;
 }

@@ -5,6 +5,7 @@
 #include "oracles/exact/enclosure.h"
 #include "reference/case.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,8 @@ struct Classification {
   std::vector<std::string> violated, touched;  // touched: of a legal case
   std::string_view case_class;
 };
-Classification nature_of(const Case& c);
+// `known`: what touches it, where that was worked out.
+Classification nature_of(const Case& c, const std::optional<std::vector<std::string>>& known = {});
 
 // The class of a case (spec B.1), one label each: "valid-core", "valid-contested", "valid-degenerate", "nonfinite",
 // "overflow-int", "invalid-static".

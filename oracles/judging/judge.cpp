@@ -527,6 +527,7 @@ Verdict Judge::judge(const Outcome& outcome) const {
     default: out = verdict(oracles::State::error, std::string(name(outcome.kind)), outcome.because); break;
   }
   out.violated = state_->violated;
+  if (state_->is_legal()) out.touched = state_->touched;
   return out;
 }
 

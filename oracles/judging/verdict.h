@@ -60,6 +60,8 @@ struct Verdict {
   double worst_q = 0, worst_ulp = 0;            // |err| / (u·A) and |err| / ulp_T(y), information only
   double worst_share = 0;                       // of the budget asked for, what no rounding to T explains; information
   std::optional<Evidence> evidence;             // of a fail or below
+  // The rulings with several readings that influence a legal case, in id order; none where nobody looked.
+  std::optional<std::vector<std::string>> touched;
 };
 
 }  // namespace assay::oracles

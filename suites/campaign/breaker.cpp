@@ -18,15 +18,8 @@ constexpr int most_rounds = 4;
 
 std::string operator_of(const Case& c) { return operator_name(c.version); }
 
-std::vector<Case> parsed(const std::deque<std::string>& lines) {
-  std::vector<Case> cases;
-  for (const std::string& line : lines)
-    if (Result<Case> c = parse_case(line)) cases.push_back(*std::move(c));
-  return cases;
-}
-
 // Predicates that hold for none of `others`: found over a few of them, and again with those they hold for.
-std::vector<Predicate> telling_apart(const std::vector<Case>& failures, const std::vector<Case>& others) {
+std::vector<Predicate> telling_apart(const std::vector<Case>& failures, const std::deque<Case>& others) {
   const std::size_t few = std::min(first_others, others.size());
   std::vector<Case> looked_at(others.end() - static_cast<std::ptrdiff_t>(few), others.end());
   for (int round = 0; round < most_rounds; ++round) {
@@ -70,11 +63,13 @@ void CircuitBreaker::note(const SuiteCase& planned, const oracles::Verdict& verd
   if (!costs_a_process(verdict)) {
     // A legal model that was turned away never came to where it might have hung.
     if (verdict.state == oracles::State::unsupported || verdict.state == oracles::State::refused) return;
-    const auto refuted =
-        std::erase_if(breakers_, [&](const Breaker& each) { return each.covers(planned.c) && !each.has_given_up; });
-    is_due_ |= refuted > 0;
-    std::deque<std::string>& others = others_[is_legal];
-    others.push_back(planned.line);
+    std::erase_if(breakers_, [&](const Breaker& each) {
+      const bool is_refuted = each.covers(planned.c) && !each.has_given_up;
+      if (is_refuted) due_.insert(kind_of(each));
+      return is_refuted;
+    });
+    std::deque<Case>& others = others_[is_legal];
+    others.push_back(planned.c);
     if (others.size() > most_others) others.pop_front();
     return;
   }
@@ -85,12 +80,12 @@ void CircuitBreaker::note(const SuiteCase& planned, const oracles::Verdict& verd
   if (failures.size() < most_failures) failures.push_back(planned.c);
   for (Breaker& each : breakers_)
     if (kind_of(each) == kind && each.when.holds(planned.c)) each.operators.insert(operator_of(planned.c));
-  is_due_ = true;
+  due_.insert(kind);
 }
 
 void CircuitBreaker::decide() {
-  if (!std::exchange(is_due_, false)) return;
-  for (const auto& [kind, failures] : failures_) {
+  for (const Kind& kind : std::exchange(due_, {})) {
+    const std::vector<Case>& failures = failures_[kind];
     std::vector<Case> uncovered;
     for (const Case& c : failures)
       if (!is_covered(kind, c)) uncovered.push_back(c);
@@ -111,7 +106,7 @@ void CircuitBreaker::give_up(const Kind& kind, const std::vector<Case>& failures
 }
 
 void CircuitBreaker::look_for(const Kind& kind, const std::vector<Case>& failures) {
-  for (const Predicate& when : telling_apart(failures, parsed(others_[kind.is_legal]))) {
+  for (const Predicate& when : telling_apart(failures, others_[kind.is_legal])) {
     Breaker breaker{kind.because, kind.pattern, when, kind.is_legal, {}, {}};
     for (const Case& c : failures) {
       if (!when.holds(c)) continue;

@@ -39,7 +39,7 @@ class CircuitBreaker {
   // Notes how a case ended. One that a breaker covers and that was answered refutes it; of a near miss a refusal is the
   // answer, of a legal model it says nothing.
   void note(const SuiteCase& planned, const oracles::Verdict& verdict);
-  // Looks for predicates over what was noted since. Costs nothing where nothing new hung, crashed or ate memory.
+  // Looks for predicates over what was noted since, of the kinds of failure that came again.
   void decide();
   const std::vector<Breaker>& breakers() const { return breakers_; }
   const Breaker* covering(const Case& c) const;
@@ -58,10 +58,10 @@ class CircuitBreaker {
   void give_up(const Kind& kind, const std::vector<Case>& failures);
 
   std::map<Kind, std::vector<Case>> failures_;
-  std::map<bool, std::deque<std::string>> others_;  // lines of cases that ended otherwise, the latest; by legality
+  std::map<bool, std::deque<Case>> others_;  // cases that ended otherwise, the latest; by legality
   std::vector<Breaker> breakers_;
   Int costly_ = 0, affordable_ = std::numeric_limits<Int>::max();  // cases that hung or ate memory, covered by none
-  bool is_due_ = false;
+  std::set<Kind> due_;
 };
 
 // Tells whether a verdict is one that a breaker counts.

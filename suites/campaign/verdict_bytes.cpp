@@ -44,12 +44,12 @@ Evidence evidence_of(const Json& json) {
 
 Json json_of(const Verdict& verdict) {
   const auto& [state, because, detail, level, readings, also, followed, violated, elements, unscored, exact, worst_q,
-               worst_ulp, worst_share, evidence] = verdict;
+               worst_ulp, worst_share, evidence, touched] = verdict;
   Json others = Json::array();
   for (const Readings& each : also) others.push_back(json_of(each));
   return Json::array({oracles::name(state), because, detail, level ? Json(oracles::name(*level)) : Json(),
                       json_of(readings), others, followed, violated, elements, unscored, exact, worst_q, worst_ulp,
-                      evidence ? json_of(*evidence) : Json(), worst_share});
+                      evidence ? json_of(*evidence) : Json(), worst_share, touched ? Json(*touched) : Json()});
 }
 
 Verdict verdict_of(const Json& json) {
@@ -69,6 +69,7 @@ Verdict verdict_of(const Json& json) {
   json.at(12).get_to(verdict.worst_ulp);
   if (!json.at(13).is_null()) verdict.evidence = evidence_of(json.at(13));
   json.at(14).get_to(verdict.worst_share);
+  if (!json.at(15).is_null()) json.at(15).get_to(verdict.touched.emplace());
   return verdict;
 }
 

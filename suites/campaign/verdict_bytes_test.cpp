@@ -64,6 +64,7 @@ Verdict drawn() {
   verdict.worst_ulp = measure();
   verdict.worst_share = measure();
   if (*rc::gen::arbitrary<bool>()) verdict.evidence = drawn_evidence();
+  if (*rc::gen::arbitrary<bool>()) verdict.touched = {"A" + words(), words()};
   return verdict;
 }
 
@@ -98,6 +99,7 @@ TEST_CASE("a verdict comes back as it was, to the last bit", "[store]") {
     RC_ASSERT(back->also == v.also);
     RC_ASSERT(back->followed == v.followed);
     RC_ASSERT(back->violated == v.violated);
+    RC_ASSERT(back->touched == v.touched);
     RC_ASSERT(back->elements == v.elements);
     RC_ASSERT(back->unscored == v.unscored);
     RC_ASSERT(back->exact == v.exact);
