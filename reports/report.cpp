@@ -270,7 +270,7 @@ Exception exception_of(std::size_t cause, const std::vector<Case>& cases, const 
   return exception;
 }
 
-// What tells the cases of all versions of an operator that break for a cause apart from the others.
+// By operator and cause: what tells the cases of all its versions that break so apart from the others.
 using ToldBy = std::map<std::pair<std::string, std::size_t>, std::vector<suites::Predicate>>;
 
 ToldBy told_by(const Report& report, const std::map<OpVersion, Exhibits>& exhibits) {

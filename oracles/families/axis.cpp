@@ -60,7 +60,7 @@ class LinesAnswer final : public Answer {
     return out;
   }
 
-  // What is computed of a line is the same under all readings.
+  // Leaves out what is computed of a line, which is the same under all readings.
   Element decided(Int index) const override {
     LineValue value = value_at(index, lines_in_double_, true);
     Element* const known = std::get_if<Element>(&value);

@@ -17,7 +17,7 @@ class ActivatedAnswer final : public Answer {
   DType dtype() const override { return z_->dtype(); }
   std::vector<ProofTerm> taps(Int index) const override { return z_->taps(index); }
 
-  // A NaN that may come of the sum is one that may come of the activation, whatever else does.
+  // Applies the activation to the sum. Behind it a NaN is admitted where the sum may be one.
   Element element(Int index) const override {
     const Element z = z_->element(index);
     if (!z.nan_admitted.empty() && !activation_.keeps_nan) return unscored("a comparison with a NaN that may come");
