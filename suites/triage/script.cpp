@@ -60,7 +60,7 @@ std::string compact(const std::string& text) {
   return fits ? before + " " + node + " }" : before + "\n  " + node + "\n}";
 }
 
-// What runs first in the same process, and how.
+// Holds a case that runs first in the same process, and how it is run.
 struct Earlier {
   Case c;
   Snippet snippet;

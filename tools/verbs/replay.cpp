@@ -247,13 +247,18 @@ suites::RunCase run_case(Listening& backend, const suites::RunOptions& run_optio
   };
 }
 
+// Runs the case by itself, first in a process of its own.
+Outcome run_afresh(const ReplayRun& case_run, suites::Backend& backend, const suites::RunOptions& run_options) {
+  suites::Request request = case_run.submit(run_options);
+  request.fresh = true;
+  return backend.run(request);
+}
+
 // Tells whether a wrong answer is the same in another process: it is not where it shows memory that nobody wrote.
 bool comes_again(const Replayed& r, suites::Backend& backend, const suites::RunOptions& run_options) {
   const bool is_answer = r.verdict.state == State::fail || r.verdict.state == State::below;
   if (!is_answer || oracles::is_random(r.case_run.planned->c.call())) return true;
-  suites::Request request = r.case_run.submit(run_options);
-  request.fresh = true;
-  return suites::same_bits(backend.run(request), r.outcome);
+  return suites::same_bits(run_afresh(r.case_run, backend, run_options), r.outcome);
 }
 
 std::optional<suites::Finding> finding_of(const Replayed& r, const Options& options, Listening& backend,
@@ -300,9 +305,7 @@ Outcome run(const ReplayRun& case_run, suites::Backend& backend, const suites::R
 
 // What it ends as without what ran before it.
 Verdict run_alone(const ReplayRun& case_run, suites::Backend& backend, const suites::RunOptions& run_options) {
-  suites::Request request = case_run.submit(run_options);
-  request.fresh = true;
-  return case_run.judged(backend.run(request), backend.describe(), run_options.level);
+  return case_run.judged(run_afresh(case_run, backend, run_options), backend.describe(), run_options.level);
 }
 
 int replay_graph(const GraphCase& graph, const Options& options) {
