@@ -39,10 +39,20 @@ std::string text(const OpVersion& version) {
   return operator_name(version) + "-" + std::to_string(version.since_version);
 }
 
+Node::Node() = default;
+Node::Node(const Node&) = default;
+Node::Node(Node&&) noexcept = default;
+Node& Node::operator=(const Node&) = default;
+Node& Node::operator=(Node&&) noexcept = default;
+Node::~Node() = default;
+bool Node::operator==(const Node&) const = default;
+
 Node& Node::input(std::string name, TensorType type) {
   inputs[std::move(name)] = {Input::Presence::given, std::move(type)};
   return *this;
 }
+
+Node& Node::input(std::string name, Shape shape) { return input(std::move(name), {DType::f32, std::move(shape)}); }
 
 Node& Node::empty_input(std::string name) {
   inputs[std::move(name)] = {Input::Presence::empty_name, {}};
@@ -65,6 +75,10 @@ Node& Node::attribute(std::string name, Attribute value) {
   attributes[std::move(name)] = std::move(value);
   return *this;
 }
+
+Node& Node::attribute(std::string name, const char* value) { return attribute(std::move(name), std::string(value)); }
+Node& Node::attribute(std::string name, Int value) { return attribute(std::move(name), Attribute(value)); }
+Node& Node::attribute(std::string name, int value) { return attribute(std::move(name), Attribute(Int{value})); }
 
 Call::Call(const Definition& definition, Node node) : definition_(&definition), node_(std::move(node)) {}
 

@@ -47,18 +47,25 @@ struct Node {
   std::map<std::string, Input, std::less<>> inputs;
   std::map<std::string, Attribute, std::less<>> attributes;
   std::set<std::string, std::less<>> outputs;  // the optional ones that are asked for
-  bool operator==(const Node&) const = default;
+
+  Node();
+  Node(const Node&);
+  Node(Node&&) noexcept;
+  Node& operator=(const Node&);
+  Node& operator=(Node&&) noexcept;
+  ~Node();
+  bool operator==(const Node&) const;
 
   Node& input(std::string name, TensorType type);
-  Node& input(std::string name, Shape shape) { return input(std::move(name), {DType::f32, std::move(shape)}); }
+  Node& input(std::string name, Shape shape);
   Node& empty_input(std::string name);
   // Notes what an input is given: its type and, where the call reads them, its data.
   Node& value(const Parameter& input, const Tensor& tensor);
   Node& output(std::string name);
   Node& attribute(std::string name, Attribute value);
-  Node& attribute(std::string name, const char* value) { return attribute(std::move(name), std::string(value)); }
-  Node& attribute(std::string name, Int value) { return attribute(std::move(name), Attribute(value)); }
-  Node& attribute(std::string name, int value) { return attribute(std::move(name), Attribute(Int{value})); }
+  Node& attribute(std::string name, const char* value);
+  Node& attribute(std::string name, Int value);
+  Node& attribute(std::string name, int value);
 };
 
 // A Node under the definition of one operator version: attributes read with that version's defaults, rules of that

@@ -298,6 +298,14 @@ std::string requested_outputs(const Case& c) {
 
 }  // namespace
 
+Case::Case() = default;
+Case::Case(const Case&) = default;
+Case::Case(Case&&) noexcept = default;
+Case& Case::operator=(const Case&) = default;
+Case& Case::operator=(Case&&) noexcept = default;
+Case::~Case() = default;
+bool Case::operator==(const Case&) const = default;
+
 const Definition& Case::definition() const {
   const Definition* found = find_definition(version);
   expects(found, "a case of an operator version we do not have");

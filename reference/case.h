@@ -37,7 +37,14 @@ struct Case {
   Node node;
   std::map<std::string, Source, std::less<>> sources;  // one per given input
   DeclaredShapes declared = DeclaredShapes::fixed;
-  bool operator==(const Case&) const = default;
+
+  Case();
+  Case(const Case&);
+  Case(Case&&) noexcept;
+  Case& operator=(const Case&);
+  Case& operator=(Case&&) noexcept;
+  ~Case();
+  bool operator==(const Case&) const;
 
   const Definition& definition() const;
   Call call() const;  // with the data of the inputs that it reads

@@ -306,7 +306,10 @@ std::vector<std::string> GraphBuilder::step(const std::string& op, const std::ve
                                             Attributes attributes, std::size_t results) {
   const Definition* const own = definition(op);
   if (!own || operands.size() > own->inputs.size() || results > own->outputs.size()) return {};
-  GraphStep step{{own->version, graph_.opset, graph_.ir_version, {}, {}}, operands, {}};
+  GraphStep step{{}, operands, {}};
+  step.c.version = own->version;
+  step.c.opset = graph_.opset;
+  step.c.ir_version = graph_.ir_version;
   step.c.node.attributes = std::move(attributes);
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Parameter& input = own->inputs[i];

@@ -139,6 +139,13 @@ const std::vector<Constraint>& general_constraints() {
   return all;
 }
 
+Definition::Definition() = default;
+Definition::Definition(const Definition&) = default;
+Definition::Definition(Definition&&) noexcept = default;
+Definition& Definition::operator=(const Definition&) = default;
+Definition& Definition::operator=(Definition&&) noexcept = default;
+Definition::~Definition() = default;
+
 const AttributeSpec* Definition::attribute(std::string_view name) const { return named(attributes, name); }
 const Parameter* Definition::input(std::string_view name) const { return named(inputs, name); }
 
@@ -229,7 +236,12 @@ bool Definition::breaks_only(const Call& call, std::string_view id) const {
   return std::ranges::any_of(constraints, is_broken) && std::ranges::all_of(constraints, is_kept);
 }
 
-Operator::Operator(std::string name, std::string domain) : name_(std::move(name)), domain_(std::move(domain)) {}
+Operator::Operator(std::string_view name, std::string_view domain) : name_(name), domain_(domain) {}
+Operator::Operator(const Operator&) = default;
+Operator::Operator(Operator&&) noexcept = default;
+Operator& Operator::operator=(const Operator&) = default;
+Operator& Operator::operator=(Operator&&) noexcept = default;
+Operator::~Operator() = default;
 
 Definition& Operator::current() { return versions_.empty() ? base_ : versions_.back(); }
 
@@ -241,124 +253,123 @@ Operator& Operator::everywhere(F&& f) {
   return *this;
 }
 
-Operator& Operator::input(std::string name, std::string type, Arity arity) {
-  replace_named(current().inputs, {std::move(name), std::move(type), arity});
+Operator& Operator::input(std::string_view name, std::string_view type, Arity arity) {
+  replace_named(current().inputs, {std::string(name), std::string(type), arity});
   return *this;
 }
 
-Operator& Operator::variadic(const std::string& name, const std::string& type) {
-  for (int i = 0; i < 8; ++i) input(name + "_" + std::to_string(i), type, i == 0 ? Arity::required : Arity::repeated);
+Operator& Operator::variadic(std::string_view name, std::string_view type) {
+  for (int i = 0; i < 8; ++i)
+    input(std::string(name) + "_" + std::to_string(i), type, i == 0 ? Arity::required : Arity::repeated);
   return *this;
 }
 
-Operator& Operator::parameter(std::string name, std::string type, std::string reads_as, Arity arity) {
-  current().inputs.push_back({std::move(name), std::move(type), arity, std::move(reads_as)});
+Operator& Operator::parameter(std::string_view name, std::string_view type, std::string_view reads_as, Arity arity) {
+  current().inputs.push_back({std::string(name), std::string(type), arity, std::string(reads_as)});
   return *this;
 }
 
-Operator& Operator::output(std::string name, std::string type, Arity arity) {
-  replace_named(current().outputs, {std::move(name), std::move(type), arity});
+Operator& Operator::output(std::string_view name, std::string_view type, Arity arity) {
+  replace_named(current().outputs, {std::string(name), std::string(type), arity});
   return *this;
 }
 
-Operator& Operator::output_typed_by(std::string attribute, std::string name, std::string type) {
+Operator& Operator::output_typed_by(std::string_view attribute, std::string_view name, std::string_view type) {
   const Parameter* const before = current().output(name);
   const Arity arity = before ? before->arity : Arity::required;
-  replace_named(current().outputs, {std::move(name), std::move(type), arity, "", std::move(attribute)});
+  replace_named(current().outputs, {std::string(name), std::string(type), arity, "", std::string(attribute)});
   return *this;
 }
 
-Operator& Operator::attribute(std::string name, int value) {
+Operator& Operator::attribute(std::string_view name, int value) {
   replace_named(current().attributes,
-                {std::move(name), AttributeSpec::Kind::integer, false, Attribute(Int{value}), {}});
+                {std::string(name), AttributeSpec::Kind::integer, false, Attribute(Int{value}), {}});
   return *this;
 }
 
-Operator& Operator::attribute(std::string name, float value) {
-  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::real, false, Attribute(value), {}});
+Operator& Operator::attribute(std::string_view name, float value) {
+  replace_named(current().attributes, {std::string(name), AttributeSpec::Kind::real, false, Attribute(value), {}});
   return *this;
 }
 
-Operator& Operator::attribute(std::string name, const char* value) {
+Operator& Operator::attribute(std::string_view name, const char* value) {
   replace_named(current().attributes,
-                {std::move(name), AttributeSpec::Kind::text, false, Attribute(std::string(value)), {}});
+                {std::string(name), AttributeSpec::Kind::text, false, Attribute(std::string(value)), {}});
   return *this;
 }
 
-Operator& Operator::attribute(std::string name, Derived derived) {
-  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::ints, false, {}, std::move(derived)});
+Operator& Operator::attribute(std::string_view name, Derived derived) {
+  replace_named(current().attributes, {std::string(name), AttributeSpec::Kind::ints, false, {}, std::move(derived)});
   return *this;
 }
 
-Operator& Operator::word(std::string name, std::vector<std::string> words, std::string constraint) {
+Operator& Operator::word(std::string_view name, std::vector<std::string> words, std::string_view constraint) {
   const Attribute first(words.front());
-  return one_of({std::move(name), AttributeSpec::Kind::text, false, first, {}, std::move(words)},
-                std::move(constraint));
+  return one_of({std::string(name), AttributeSpec::Kind::text, false, first, {}, std::move(words)}, constraint);
 }
 
-Operator& Operator::required_word(std::string name, std::vector<std::string> words, std::string constraint) {
-  return one_of({std::move(name), AttributeSpec::Kind::text, true, {}, {}, std::move(words)}, std::move(constraint));
+Operator& Operator::required_word(std::string_view name, std::vector<std::string> words, std::string_view constraint) {
+  return one_of({std::string(name), AttributeSpec::Kind::text, true, {}, {}, std::move(words)}, constraint);
 }
 
-Operator& Operator::optional_word(std::string name, std::vector<std::string> words, std::string constraint) {
-  return one_of({std::move(name), AttributeSpec::Kind::text, false, {}, {}, std::move(words)}, std::move(constraint));
+Operator& Operator::optional_word(std::string_view name, std::vector<std::string> words, std::string_view constraint) {
+  return one_of({std::string(name), AttributeSpec::Kind::text, false, {}, {}, std::move(words)}, constraint);
 }
 
-Operator& Operator::one_of(AttributeSpec spec, std::string constraint) {
+Operator& Operator::one_of(AttributeSpec spec, std::string_view constraint) {
   std::string text = spec.name + " is ";
   for (const std::string& word : spec.words) text += (&word == &spec.words.front() ? "" : " or ") + word;
   const bool is_optional = !spec.required && !spec.value;
-  require(std::move(constraint), std::move(text),
-          [name = spec.name, words = spec.words, is_optional](const Call& call) {
-            return (is_optional && !call.states(name)) || std::ranges::find(words, call.text(name)) != words.end();
-          });
+  require(constraint, text, [name = spec.name, words = spec.words, is_optional](const Call& call) {
+    return (is_optional && !call.states(name)) || std::ranges::find(words, call.text(name)) != words.end();
+  });
   replace_named(current().attributes, std::move(spec));
   return *this;
 }
 
-Operator& Operator::required_integer(std::string name) {
-  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::integer, true, {}, {}});
+Operator& Operator::required_integer(std::string_view name) {
+  replace_named(current().attributes, {std::string(name), AttributeSpec::Kind::integer, true, {}, {}});
   return *this;
 }
 
-Operator& Operator::required_ints(std::string name) {
-  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::ints, true, {}, {}});
+Operator& Operator::required_ints(std::string_view name) {
+  replace_named(current().attributes, {std::string(name), AttributeSpec::Kind::ints, true, {}, {}});
   return *this;
 }
 
-Operator& Operator::required_text(std::string name) {
-  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::text, true, {}, {}});
+Operator& Operator::required_text(std::string_view name) {
+  replace_named(current().attributes, {std::string(name), AttributeSpec::Kind::text, true, {}, {}});
   return *this;
 }
 
-Operator& Operator::optional_real(std::string name) {
-  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::real, false, {}, {}});
+Operator& Operator::optional_real(std::string_view name) {
+  replace_named(current().attributes, {std::string(name), AttributeSpec::Kind::real, false, {}, {}});
   return *this;
 }
 
-Operator& Operator::optional_int(std::string name) {
-  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::integer, false, {}, {}});
+Operator& Operator::optional_int(std::string_view name) {
+  replace_named(current().attributes, {std::string(name), AttributeSpec::Kind::integer, false, {}, {}});
   return *this;
 }
 
-Operator& Operator::optional_ints(std::string name) {
-  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::ints, false, {}, {}});
+Operator& Operator::optional_ints(std::string_view name) {
+  replace_named(current().attributes, {std::string(name), AttributeSpec::Kind::ints, false, {}, {}});
   return *this;
 }
 
-Operator& Operator::required_attribute(std::string name, AttributeSpec::Kind kind) {
-  replace_named(current().attributes, {std::move(name), kind, true, {}, {}});
+Operator& Operator::required_attribute(std::string_view name, AttributeSpec::Kind kind) {
+  replace_named(current().attributes, {std::string(name), kind, true, {}, {}});
   return *this;
 }
 
-Operator& Operator::optional_attribute(std::string name, AttributeSpec::Kind kind) {
-  replace_named(current().attributes, {std::move(name), kind, false, {}, {}});
+Operator& Operator::optional_attribute(std::string_view name, AttributeSpec::Kind kind) {
+  replace_named(current().attributes, {std::string(name), kind, false, {}, {}});
   return *this;
 }
 
-Operator& Operator::require(std::string id, std::string text, std::function<bool(const Call&)> holds,
-                            std::string ruling) {
-  return require(Constraint{std::move(id), std::move(text), std::move(holds), std::move(ruling)});
+Operator& Operator::require(std::string_view id, std::string_view text, std::function<bool(const Call&)> holds,
+                            std::string_view ruling) {
+  return require(Constraint{std::string(id), std::string(text), std::move(holds), std::string(ruling)});
 }
 
 Operator& Operator::require(Constraint constraint) {
@@ -366,10 +377,10 @@ Operator& Operator::require(Constraint constraint) {
   return *this;
 }
 
-Operator& Operator::lifted(std::string_view id, std::string ruling) {
+Operator& Operator::lifted(std::string_view id, std::string_view ruling) {
   const auto found = std::ranges::find(current().constraints, id, &Constraint::id);
   expects(found != current().constraints.end(), "a constraint that is lifted but not required");
-  found->ruling = std::move(ruling);
+  found->ruling = ruling;
   return *this;
 }
 
@@ -378,12 +389,12 @@ Operator& Operator::with(const std::function<void(Operator&)>& constraints) {
   return *this;
 }
 
-Operator& Operator::ruling(std::string id, std::vector<std::string_view> readings, std::string note) {
+Operator& Operator::ruling(std::string_view id, std::vector<std::string_view> readings, std::string_view note) {
   const Ruling* known = find_ruling(id);
   expects(known, "an operator uses a ruling that is not in the table");
   if (readings.empty()) readings = known->readings;
   settled(id);
-  current().rulings.push_back({std::move(id), std::move(readings), std::move(note)});
+  current().rulings.push_back({std::string(id), std::move(readings), std::string(note)});
   return *this;
 }
 
@@ -392,20 +403,24 @@ Operator& Operator::rulings(std::initializer_list<const char*> ids) {
   return *this;
 }
 
-Operator& Operator::settled(std::string id) {
+Operator& Operator::settled(std::string_view id) {
   std::erase_if(current().rulings, [&](const RulingUse& use) { return use.id == id; });
   return *this;
 }
 
-Operator& Operator::type(std::string variable, std::vector<DType> types) {
-  replace_named(current().types, {std::move(variable), std::move(types)});
+Operator& Operator::type(std::string_view variable, std::initializer_list<DType> types) {
+  return type(variable, std::vector<DType>(types));
+}
+
+Operator& Operator::type(std::string_view variable, std::vector<DType> types) {
+  replace_named(current().types, {std::string(variable), std::move(types)});
   return *this;
 }
 
-Operator& Operator::since(int version, std::string change) {
+Operator& Operator::since(int version, std::string_view change) {
   Definition next = current();
   next.version = {domain_, name_, version};
-  next.change = std::move(change);
+  next.change = change;
   versions_.push_back(std::move(next));
   return *this;
 }

@@ -13,6 +13,7 @@
 #include "reference/rulings.h"
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -99,7 +100,8 @@ using Kernel = std::function<Values(const Call&, Inputs)>;
 // The same to the bit, faster, on so many threads at most.
 using FastKernel = std::function<Values(const Call&, Inputs, int threads)>;
 
-// One version of one operator, everything inherited.
+// One version of one operator, everything inherited. Like Operator, Node and Tensor it is copied in its own file, so
+// that those that use it compile in two thirds of the time.
 struct Definition {
   OpVersion version;
   std::string change;  // what this version says is new
@@ -115,6 +117,13 @@ struct Definition {
   bool keeps_rank = false;                  // every output has the rank of the first input
   Kernel kernel;                            // the naive loop: the specification
   FastKernel fast;                          // through the engine (engine.h)
+
+  Definition();
+  Definition(const Definition&);
+  Definition(Definition&&) noexcept;
+  Definition& operator=(const Definition&);
+  Definition& operator=(Definition&&) noexcept;
+  ~Definition();
 
   Shape shape(const Call& legal) const;  // of the first output
   std::vector<TensorType> requested_types(const Call& legal) const;
@@ -150,48 +159,57 @@ const std::vector<Constraint>& general_constraints();
 
 class Operator {
  public:
-  explicit Operator(std::string name, std::string domain = "");
+  explicit Operator(std::string_view name, std::string_view domain = "");
+  Operator(const Operator&);
+  Operator(Operator&&) noexcept;
+  Operator& operator=(const Operator&);
+  Operator& operator=(Operator&&) noexcept;
+  ~Operator();
 
   // Adds an input or, where the version before has one of that name, says it anew.
-  Operator& input(std::string name, std::string type, Arity arity = Arity::required);
+  Operator& input(std::string_view name, std::string_view type, Arity arity = Arity::required);
   // Adds as many inputs as there are elements of a list, at least one: data_0, data_1 … up to data_7, where the
   // standard has no end.
-  Operator& variadic(const std::string& name, const std::string& type);
+  Operator& variadic(std::string_view name, std::string_view type);
   // An input that Call::integer, ints and the like read as they would an attribute called `reads_as`.
-  Operator& parameter(std::string name, std::string type, std::string reads_as, Arity arity = Arity::required);
-  Operator& output(std::string name, std::string type, Arity arity = Arity::required);
+  Operator& parameter(std::string_view name, std::string_view type, std::string_view reads_as,
+                      Arity arity = Arity::required);
+  Operator& output(std::string_view name, std::string_view type, Arity arity = Arity::required);
   // An output whose type an attribute names (type_named_by).
-  Operator& output_typed_by(std::string attribute, std::string name, std::string type);
-  Operator& attribute(std::string name, int value);
-  Operator& attribute(std::string name, float value);
-  Operator& attribute(std::string name, const char* value);
+  Operator& output_typed_by(std::string_view attribute, std::string_view name, std::string_view type);
+  Operator& attribute(std::string_view name, int value);
+  Operator& attribute(std::string_view name, float value);
+  Operator& attribute(std::string_view name, const char* value);
   // One of several words: the first by default, or one that is required. A constraint of that id demands it.
-  Operator& word(std::string name, std::vector<std::string> words, std::string constraint);
-  Operator& required_word(std::string name, std::vector<std::string> words, std::string constraint);
-  Operator& optional_word(std::string name, std::vector<std::string> words, std::string constraint);  // no default
-  Operator& attribute(std::string name, Derived derived);  // ints, no default in the schema
-  Operator& required_integer(std::string name);
-  Operator& required_ints(std::string name);
-  Operator& required_text(std::string name);
-  Operator& optional_int(std::string name);  // without a default
-  Operator& optional_real(std::string name);
-  Operator& optional_ints(std::string name);
+  Operator& word(std::string_view name, std::vector<std::string> words, std::string_view constraint);
+  Operator& required_word(std::string_view name, std::vector<std::string> words, std::string_view constraint);
+  Operator& optional_word(std::string_view name, std::vector<std::string> words,
+                          std::string_view constraint);         // no default
+  Operator& attribute(std::string_view name, Derived derived);  // ints, no default in the schema
+  Operator& required_integer(std::string_view name);
+  Operator& required_ints(std::string_view name);
+  Operator& required_text(std::string_view name);
+  Operator& optional_int(std::string_view name);  // without a default
+  Operator& optional_real(std::string_view name);
+  Operator& optional_ints(std::string_view name);
   // Of any kind, without a default.
-  Operator& required_attribute(std::string name, AttributeSpec::Kind kind);
-  Operator& optional_attribute(std::string name, AttributeSpec::Kind kind);
-  Operator& require(std::string id, std::string text, std::function<bool(const Call&)> holds, std::string ruling = "");
+  Operator& required_attribute(std::string_view name, AttributeSpec::Kind kind);
+  Operator& optional_attribute(std::string_view name, AttributeSpec::Kind kind);
+  Operator& require(std::string_view id, std::string_view text, std::function<bool(const Call&)> holds,
+                    std::string_view ruling = "");
   Operator& require(Constraint constraint);
   // Other readings of the ruling lift the constraint.
-  Operator& lifted(std::string_view id, std::string ruling);
+  Operator& lifted(std::string_view id, std::string_view ruling);
   // Constraints several operators share, under their own ids.
   Operator& with(const std::function<void(Operator&)>& constraints);
   // The ruling matters from here on; `readings` are the admissible ones, the ruling first.
-  Operator& ruling(std::string id, std::vector<std::string_view> readings = {}, std::string note = "");
+  Operator& ruling(std::string_view id, std::vector<std::string_view> readings = {}, std::string_view note = "");
   // Several rulings with all their readings.
   Operator& rulings(std::initializer_list<const char*> ids);
-  Operator& settled(std::string id);  // this version's text settles the ruling
-  Operator& type(std::string variable, std::vector<DType> types);
-  Operator& since(int version, std::string change = "");
+  Operator& settled(std::string_view id);  // this version's text settles the ruling
+  Operator& type(std::string_view variable, std::initializer_list<DType> types);
+  Operator& type(std::string_view variable, std::vector<DType> types);
+  Operator& since(int version, std::string_view change = "");
   // Takes back what the version before has: an attribute, an input, an output, a constraint or a type variable.
   Operator& without(std::string_view name);
   Operator& shaping(Shaping shaping);
@@ -216,7 +234,7 @@ class Operator {
 
  private:
   Definition& current();  // the block being written
-  Operator& one_of(AttributeSpec spec, std::string constraint);
+  Operator& one_of(AttributeSpec spec, std::string_view constraint);
   template <class F>
   Operator& everywhere(F&& f);
   std::string name_, domain_;

@@ -43,9 +43,12 @@ struct BrokenPromise : std::logic_error {
   using std::logic_error::logic_error;
 };
 
+// Throws BrokenPromise, naming the place.
+[[noreturn]] void break_promise(const char* what, std::source_location where);
+
 // An assertion that is on in every build.
 inline void expects(bool promise, const char* what, std::source_location where = std::source_location::current()) {
-  if (!promise) throw BrokenPromise(std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " + what);
+  if (!promise) break_promise(what, where);
 }
 
 }  // namespace assay

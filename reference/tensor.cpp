@@ -117,6 +117,13 @@ std::shared_ptr<Block[]> room(std::size_t bytes) {
 
 }  // namespace
 
+Tensor::Tensor() = default;
+Tensor::Tensor(const Tensor&) = default;
+Tensor::Tensor(Tensor&&) noexcept = default;
+Tensor& Tensor::operator=(const Tensor&) = default;
+Tensor& Tensor::operator=(Tensor&&) noexcept = default;
+Tensor::~Tensor() = default;
+
 Tensor::Tensor(TensorType type) : Tensor(to_be_written(std::move(type))) {
   if (size_ != 0) std::memset(blocks_.get(), 0, size_);
 }

@@ -65,7 +65,12 @@ struct TensorType {
 // for the elements of a tensor that is not const may change them: take the view after the copies are made.
 class Tensor {
  public:
-  Tensor() = default;
+  Tensor();
+  Tensor(const Tensor&);
+  Tensor(Tensor&&) noexcept;
+  Tensor& operator=(const Tensor&);
+  Tensor& operator=(Tensor&&) noexcept;
+  ~Tensor();
   // All elements zero.
   explicit Tensor(TensorType type);
   // Elements of any value: for who writes every one of them before one is read.

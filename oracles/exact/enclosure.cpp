@@ -10,6 +10,13 @@ namespace assay::oracles {
 #include "reference/operators.def"
 #undef OPERATOR
 
+Element::Element() = default;
+Element::Element(const Element&) = default;
+Element::Element(Element&&) noexcept = default;
+Element& Element::operator=(const Element&) = default;
+Element& Element::operator=(Element&&) noexcept = default;
+Element::~Element() = default;
+
 const Oracle& oracle_of(const OpVersion& version) {
 #define OPERATOR(of_domain, of_name, file)                       \
   if (version.domain == of_domain && version.name == #of_name) { \

@@ -60,6 +60,13 @@ struct Element {
   std::string reason;     // why unscored
   std::shared_ptr<const std::string> own_text;             // what `nearest` refers to where no tensor holds it
   std::function<bool(const std::string& text)> says_same;  // of text, where others are as right
+
+  Element();
+  Element(const Element&);
+  Element(Element&&) noexcept;
+  Element& operator=(const Element&);
+  Element& operator=(Element&&) noexcept;
+  ~Element();
 };
 
 // One product of the exact sum, for a certificate: `factors` as stored, in hexadecimal.

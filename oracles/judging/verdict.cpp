@@ -5,6 +5,7 @@
 #include <array>
 
 namespace assay::oracles {
+
 namespace {
 
 constexpr std::array<std::string_view, 10> states{"pass",     "contested",   "below",   "fail",  "unscored",
@@ -13,6 +14,13 @@ constexpr std::array<std::string_view, 9> kinds{"outputs",       "unsupported", 
                                                 "out of memory", "garbled",     "shapes",  "missing"};
 
 }  // namespace
+
+Verdict::Verdict() = default;
+Verdict::Verdict(const Verdict&) = default;
+Verdict::Verdict(Verdict&&) noexcept = default;
+Verdict& Verdict::operator=(const Verdict&) = default;
+Verdict& Verdict::operator=(Verdict&&) noexcept = default;
+Verdict::~Verdict() = default;
 
 std::string_view name(State state) { return states[static_cast<std::size_t>(state)]; }
 std::string_view name(Outcome::Kind kind) { return kinds[static_cast<std::size_t>(kind)]; }

@@ -62,6 +62,13 @@ struct Verdict {
   std::optional<Evidence> evidence;             // of a fail or below
   // The rulings with several readings that influence a legal case, in id order; none where nobody looked.
   std::optional<std::vector<std::string>> touched;
+
+  Verdict();
+  Verdict(const Verdict&);
+  Verdict(Verdict&&) noexcept;
+  Verdict& operator=(const Verdict&);
+  Verdict& operator=(Verdict&&) noexcept;
+  ~Verdict();
 };
 
 }  // namespace assay::oracles
