@@ -40,8 +40,8 @@ std::string cases_for(const std::string& op, std::size_t wanted, const std::set<
 // A multiplier of 15 bits is one step off in one output of ten thousand.
 std::string cases_of(const std::string& op) { return cases_for(op, op == "QLinearConv" ? 600 : 200); }
 
-// Tells whether a bug or a variant is certified: one in twelve is, and under ASSAY_FULL one in three.
-bool is_drawn(std::size_t index) { return index % (is_full_run() ? 3 : 12 * one_in()) == 0; }
+// Tells whether a bug or a variant is certified: one in twenty-four is, and under ASSAY_FULL one in three.
+bool is_drawn(std::size_t index) { return index % (is_full_run() ? 3 : 24 * one_in()) == 0; }
 
 // The report of a certification of one implementation, a short one; `implementation` is an option of the reference
 // worker.
