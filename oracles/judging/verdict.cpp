@@ -5,7 +5,6 @@
 #include <array>
 
 namespace assay::oracles {
-
 namespace {
 
 constexpr std::array<std::string_view, 10> states{"pass",     "contested",   "below",   "fail",  "unscored",
