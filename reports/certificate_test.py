@@ -25,6 +25,9 @@ BROKEN = ["--backend", "mutant:pool-never-counts-padding"]
 NARROW = ["--backend", "mutant:conv-reads-bf16-as-f16"]
 SONNX = ["--suite", "default", "--profile", "sonnx"]
 REFERENCE = ["--backend", "reference"]
+# The commands of README.md, word by word.
+SHOWN = [line.split()[1:] for line in pathlib.Path("reports/README.md").read_text(encoding="utf-8")
+         .partition("\n## A certificate\n")[2].partition("```sh\n")[2].partition("```")[0].splitlines()]
 # Dies of one question in 64, and has no answer to the others.
 CRASHER = """
 import os
@@ -71,7 +74,8 @@ class Certificates(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.whole_report, cls.whole = cls.certified("whole", *BROKEN, "--jobs", 2, "--suite", "default", "--presentations", "none")
+        cls.whole_report, cls.whole = cls.folder / "report.json", cls.folder / "certificate.json"
+        assert f"certificate: {cls.whole} states" in ended(1, *cls.shown(0)).stdout
         cls.report, cls.certificate = cls.certified("one", *NARROW, "--jobs", 1, *SONNX)
 
     @classmethod
@@ -80,6 +84,12 @@ class Certificates(unittest.TestCase):
         done = ended((0, 1), "certify", *words, "--report", report, "--certificate", certificate)
         assert f"certificate: {certificate} states" in done.stdout, done.stdout
         return report, certificate
+
+    @classmethod
+    def shown(cls, index):
+        """What README.md shows, of a backend that is broken and in our folder."""
+        return [{"reference": BROKEN[1], "report.json": cls.whole_report, "certificate.json": cls.whole}.get(word, word)
+                for word in SHOWN[index]]
 
     def read(self):
         return self.certificate.read_text(encoding="utf-8"), self.report.read_text(encoding="utf-8")
@@ -118,12 +128,16 @@ class Certificates(unittest.TestCase):
             self.assertTrue({"description", "$ref", "const", "enum", "type"} & set(schema), member)
 
     def test_it_holds_and_verify_says_how_to_do_it_again(self):
-        for report, certificate, backend in ((self.whole_report, self.whole, BROKEN), (self.report, self.certificate, NARROW)):
-            done = ended(0, "verify", certificate, "--report", report, *backend, "--replay", 20, "--seed", 7)
+        self.assertEqual(len(SHOWN), 3)
+        one = ["verify", self.certificate, "--report", self.report, *NARROW, "--replay", 100, "--seed", 7]
+        for report, backend, words in ((self.whole_report, BROKEN, self.shown(1)), (self.whole_report, BROKEN, self.shown(2)),
+                                       (self.report, NARROW, one)):
+            done = ended(0, *words)
             verdicts = len(read_json(report)["verdicts"])
-            for words in (f"{verdicts} verdicts of the report", "20 cases run again end as in the report", "not conforming",
-                          f"to do it again: assay certify --backend {backend[1]}", "this very program"):
-                self.assertIn(words, done.stdout)
+            for told in (f"{verdicts} verdicts of the report", "not conforming", "this very program",
+                         f"to do it again: assay certify --backend {backend[1]}"):
+                self.assertIn(told, done.stdout)
+            self.assertEqual("--replay" in words, "100 cases run again end as in the report" in done.stdout)
             self.assertTrue(done.stdout.splitlines()[-1].startswith("holds: certificate "), done.stdout)
         alone = ended(0, "verify", self.certificate)
         self.assertIn("not held against the verdicts", alone.stdout)

@@ -2,8 +2,8 @@
 """The documents cannot lie: their tables are what commands print, their commands run, their links lead somewhere.
 
 Commands stand in ```sh blocks, one a line. ```sh cases=58 has the test run `assay certify` of that block with --cases 58.
-Set-up, builds and whole test runs take minutes: they run only with --full or ASSAY_FULL=1. A ```text run block is a command
-and what it prints; "…" stands for what is left out, on a line of its own for any number of lines.
+Set-up, builds and whole test runs take minutes: they run only with --full, and ASSAY_FULL=1 runs nothing else. A ```text run
+block is a command and what it prints; "…" stands for what is left out, on a line of its own for any number of lines.
 """
 import os
 import pathlib
@@ -20,12 +20,13 @@ DOCUMENTS = {name: pathlib.Path(name).read_text(encoding="utf-8")
                           "suites/mutation/STRENGTH.md", "reports/README.md", "tools/README.md", "tools/bench/README.md",
                           "tools/lab/AUDIT.md", "tools/lab/RESULTS.md")}
 README, TEXT = DOCUMENTS["README.md"], "\n".join(DOCUMENTS.values())
-FULL = "--full" in sys.argv or os.environ.get("ASSAY_FULL") == "1"
+ALL, SLOW_ALONE = "--full" in sys.argv, os.environ.get("ASSAY_FULL") == "1"
 SLOW = ("./certify.sh", "./setup.sh", "cmake ", ".deps/venv/bin/cmake ")
 # What needs the network or an afternoon.
 LAB = ("tools/lab/backends.sh", "tools/lab/audit.sh", "tools/lab/exhaust.sh")
-# What mutate_test.py runs and looks at.
-ELSEWHERE = ("build/release/tools/assay mutate",)
+# What mutate_test.py, golden_seed_test.cpp and certificate_test.py run and look at.
+ELSEWHERE = tuple("build/release/tools/assay " + words
+                  for words in ("mutate", "golden digest", "certify --backend reference --suite default", "verify certificate.json"))
 # What runs this test cannot be run by it.
 NEVER = ("./test.sh", "git clone ", "cd ")
 
@@ -129,7 +130,8 @@ class Readme(unittest.TestCase):
         ran = 0
         with tempfile.TemporaryDirectory() as folder:
             for command, cases in commands():
-                if command.startswith((*NEVER, *LAB, *ELSEWHERE)) or (command.startswith(SLOW) and not FULL):
+                is_slow = command.startswith(SLOW)
+                if command.startswith((*NEVER, *LAB, *ELSEWHERE)) or (is_slow != SLOW_ALONE and not ALL):
                     continue
                 command = command.replace("build/release", shlex.quote(str(BUILD)))
                 if " certify " in command and "./certify.sh" not in command and cases:

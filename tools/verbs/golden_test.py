@@ -152,6 +152,13 @@ class GoldenVectors(unittest.TestCase):
         return [self.names[v["line"]] for v in self.certified["verdicts"]
                 if v["state"] == state and v["class"] == "valid-core"]
 
+    def test_digest_says_what_would_be_written_and_is_pinned_by_version(self):
+        digest, _, counts, *_ = assay("golden", "digest", *PART).splitlines()
+        self.assertEqual(digest, "digest " + self.manifest["digest"])
+        self.assertTrue(counts.startswith(f"{self.manifest['counts']['valid']} valid, "), counts)
+        pinned = pathlib.Path("suites/golden/suite.digest").read_text(encoding="utf-8").splitlines()
+        self.assertIn(assay("golden", "digest", "--ops", "Relu-14").splitlines()[-1], pinned)
+
     def test_saved_answers_get_the_verdicts_of_certify(self):
         report, said = self.judged(self.answers)
         self.assertEqual(verdicts(report), verdicts(self.certified))
