@@ -413,7 +413,7 @@ void read_vector(const std::string& bytes, const char* folder, const char* endin
   const Result<suites::Suite> suite = suites::suite_of(suites::read_manifest(documents().path("golden")));
   if (!suite) throw BrokenPromise(suite.error());
   for (const SuiteCase& planned : suite->cases) {
-    const suites::RecordedAnswers saved = suites::saved_outcome(documents().path("answers"), golden_name(planned));
+    const suites::RecordedAnswers saved = suites::saved_outcome(documents().path("answers"), planned);
     for (const suites::FileProblem& problem : saved.problems) use(text(problem));
   }
 }
@@ -425,7 +425,8 @@ void read_tensor(const std::string& bytes, Generator& chance) {
 }
 
 void read_array(const std::string& bytes, Generator&) {
-  if (const Result<Tensor> tensor = suites::decode_npy(bytes); !tensor) use(tensor.error());
+  for (const DType wanted : {DType::f32, DType::bf16, DType::i4})
+    if (const Result<Tensor> tensor = suites::decode_npy(bytes, wanted); !tensor) use(tensor.error());
 }
 
 void read_model(const std::string& bytes, Generator& chance) {

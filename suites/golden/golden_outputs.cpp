@@ -39,10 +39,21 @@ std::string words_of(const FileProblem& problem) {
   return problem.kind == FileProblem::Kind::missing ? words.substr(kind.size()) : words;
 }
 
+// Returns the type of each output that a case asks for; none of a near miss, whose outputs no rule says.
+std::vector<DType> types_of_outputs(const Case& c) {
+  std::vector<DType> types;
+  if (!c.is_legal()) return types;
+  const Call call = c.call();
+  for (const std::string& name : call.requested_outputs())
+    types.push_back(c.definition().type_of(call, *c.definition().output(name)));
+  return types;
+}
+
 // One case while it is read.
 struct Reading {
   fs::path root;
   std::string name;
+  std::vector<DType> types;  // of the outputs; the last is that of all that follow
   RecordedAnswers saved;
 
   void complain(FileProblem::Kind kind, const std::string& file, const std::string& detail = "") {
@@ -81,10 +92,12 @@ struct Reading {
     return folder + (has_pb ? pb : npy);
   }
 
-  std::optional<Tensor> tensor_of(const std::string& file) {
+  std::optional<Tensor> tensor_of(const std::string& file, std::size_t output) {
     const std::optional<std::string> bytes = bytes_of(file, most_tensor);
     if (!bytes) return std::nullopt;
-    Result<Tensor> tensor = file.ends_with(".npy") ? decode_npy(*bytes) : decode_tensor(*bytes);
+    std::optional<DType> wanted;
+    if (!types.empty()) wanted = types[std::min(output, types.size() - 1)];
+    Result<Tensor> tensor = file.ends_with(".npy") ? decode_npy(*bytes, wanted) : decode_tensor(*bytes);
     if (tensor) return *std::move(tensor);
     complain(FileProblem::Kind::damaged, file, tensor.error());
     return std::nullopt;
@@ -107,7 +120,7 @@ struct Reading {
     for (int output = 0; output < wanted; ++output) {
       const std::size_t problems = saved.problems.size();
       const std::optional<std::string> file = chosen(set, output, names);
-      std::optional<Tensor> tensor = file ? tensor_of(*file) : std::nullopt;
+      std::optional<Tensor> tensor = file ? tensor_of(*file, static_cast<std::size_t>(output)) : std::nullopt;
       if (!tensor && saved.problems.size() == problems)
         complain(FileProblem::Kind::missing, data_set_name(set) + "/" + tensor_name("output", output));
       if (!tensor && answerless.empty()) answerless = words_of(saved.problems.back());
@@ -182,8 +195,8 @@ void save_description(const fs::path& root, const Description& description) {
   write_file(root / description_file, description_line(description));
 }
 
-RecordedAnswers saved_outcome(const fs::path& root, const std::string& name) {
-  Reading reading{root, name, {}, {}};
+RecordedAnswers saved_outcome(const fs::path& root, const SuiteCase& planned) {
+  Reading reading{root, golden_name(planned), types_of_outputs(planned.c), {}, {}};
   reading.read();
   return std::move(reading.saved);
 }
@@ -212,9 +225,9 @@ std::vector<FileProblem> strangers(const fs::path& root, const Suite& suite) {
 
 RecordedBackend::RecordedBackend(fs::path root, const Suite& suite, Description description)
     : root_(std::move(root)), description_(std::move(description)) {
-  for (const SuiteCase& planned : suite.cases) names_.emplace(case_id(planned.line), golden_name(planned));
+  for (const SuiteCase& planned : suite.cases) cases_.emplace(case_id(planned.line), &planned);
 }
 
-Outcome RecordedBackend::answer() { return saved_outcome(root_, names_.at(requested_)).outcome; }
+Outcome RecordedBackend::answer() { return saved_outcome(root_, *cases_.at(requested_)).outcome; }
 
 }  // namespace assay::suites

@@ -32,7 +32,7 @@ struct RecordedAnswers {
   oracles::Outcome outcome;
   std::vector<FileProblem> problems;
 };
-RecordedAnswers saved_outcome(const std::filesystem::path& root, const std::string& name);
+RecordedAnswers saved_outcome(const std::filesystem::path& root, const SuiteCase& planned);
 
 // Throws InputError where it is no description.
 Description saved_description(const std::filesystem::path& root);
@@ -52,7 +52,7 @@ class RecordedBackend final : public Backend {
 
  private:
   std::filesystem::path root_;
-  std::map<std::string, std::string> names_;  // by id
+  std::map<std::string, const SuiteCase*> cases_;  // by id
   Description description_;
   std::string requested_;
 };

@@ -20,8 +20,9 @@ constexpr Int most_elements = Int{1} << 30;  // of one tensor
 
 std::string words_of(const TensorType& type) { return std::string(assay::name(type.dtype)) + assay::text(type.shape); }
 
-// Finds the i-th input in a folder, under its name or its number.
-std::optional<Tensor> given_input(const fs::path& folder, const std::string& name, std::size_t i) {
+// Finds the i-th input of a graph in a folder, under its name or its number.
+std::optional<Tensor> given_input(const fs::path& folder, const GraphModel& graph, std::size_t i) {
+  const auto& [name, type] = graph.inputs[i];
   std::string plain = name;
   std::ranges::replace(plain, '/', '_');
   for (const std::string& stem : {plain, "input_" + std::to_string(i)})
@@ -29,7 +30,7 @@ std::optional<Tensor> given_input(const fs::path& folder, const std::string& nam
       std::error_code ignored;
       const fs::path file = folder / (stem + extension);
       if (!fs::exists(file, ignored)) continue;
-      Result<Tensor> tensor = tensor_in(file);
+      Result<Tensor> tensor = tensor_in(file, type.dtype);
       if (!tensor) throw InputError(tensor.error());
       return *std::move(tensor);
     }
@@ -68,7 +69,7 @@ ModelFile read_model(const ModelSource& source) {
   ModelFile file{sha256(*bytes), graph_with(source.extents), {}};
   if (file.graph.nodes.empty()) throw InputError(printable(source.file, 80) + ": a model of 0 nodes");
   for (std::size_t i = 0; !source.inputs.empty() && i < file.graph.inputs.size(); ++i)
-    file.given.push_back(given_input(source.inputs, file.graph.inputs[i].first, i));
+    file.given.push_back(given_input(source.inputs, file.graph, i));
   if (const Extents extents = extents_of(file, source); extents != source.extents) file.graph = graph_with(extents);
   return file;
 }

@@ -116,10 +116,13 @@ std::optional<Header> header_of(std::string_view text) {
   return Header{*descr, order == "True", *std::move(shape)};
 }
 
-std::optional<DType> dtype_of_descr(std::string_view descr) {
+std::optional<DType> dtype_of_descr(std::string_view descr, std::optional<DType> wanted) {
   if (descr.size() != 3) return std::nullopt;
   const std::string_view kind = descr.substr(1);
   if (descr[0] != '<' && descr[0] != '>' && !(descr[0] == '|' && (kind[1] == '1' || kind == "V2"))) return std::nullopt;
+  const bool is_wanted_small = wanted && is_small(*wanted);
+  if ((kind == "V1" || kind == "u1") && is_wanted_small) return wanted;
+  if (kind == "V2" || (kind == "u2" && wanted == DType::bf16)) return DType::bf16;
   if (kind == "f2") return DType::f16;
   if (kind == "f4") return DType::f32;
   if (kind == "f8") return DType::f64;
@@ -127,11 +130,11 @@ std::optional<DType> dtype_of_descr(std::string_view descr) {
   if (kind == "u1") return DType::u8;
   if (kind == "b1") return DType::boolean;
   if (kind == "i2") return DType::i16;
+  if (kind == "u2") return DType::u16;
   if (kind == "u4") return DType::u32;
   if (kind == "u8") return DType::u64;
   if (kind == "i4") return DType::i32;
   if (kind == "i8") return DType::i64;
-  if (kind == "V2" || kind == "u2") return DType::bf16;
   return std::nullopt;
 }
 
@@ -163,9 +166,16 @@ std::size_t little_endian(std::string_view bytes) {
   return value;
 }
 
+// Finds a byte that is no code of a type of less than eight bits.
+std::optional<int> stray_code(const Tensor& tensor) {
+  for (const std::byte each : tensor.bytes())
+    if (std::to_integer<int>(each) >> width_of(tensor.dtype()) != 0) return std::to_integer<int>(each);
+  return std::nullopt;
+}
+
 }  // namespace
 
-Result<Tensor> decode_npy(std::string_view bytes) {
+Result<Tensor> decode_npy(std::string_view bytes, std::optional<DType> wanted) {
   const auto refuse = [](const std::string& why) { return Error{why + "; numpy.save writes what is read here"}; };
   if (bytes.size() < magic.size() + 4 || !bytes.starts_with(magic)) return refuse("it does not begin as numpy's files");
   const int version = static_cast<unsigned char>(bytes[6]);
@@ -177,7 +187,7 @@ Result<Tensor> decode_npy(std::string_view bytes) {
   std::string_view data = bytes.substr(start + length);
   const std::optional<Header> header = header_of(bytes.substr(start, length));
   if (!header) return refuse("the header is not descr, fortran_order and shape");
-  const std::optional<DType> dtype = dtype_of_descr(header->descr);
+  const std::optional<DType> dtype = dtype_of_descr(header->descr, wanted);
   if (!dtype) return refuse("elements of the type " + printable(header->descr, 40) + " are not admitted");
   try {
     const auto elements = static_cast<std::size_t>(volume(header->shape));
@@ -188,6 +198,9 @@ Result<Tensor> decode_npy(std::string_view bytes) {
   }
   Tensor tensor({*dtype, header->shape});
   arrange(data, *header, tensor);
+  if (is_small(*dtype))
+    if (const std::optional<int> stray = stray_code(tensor))
+      return refuse("a byte " + std::to_string(*stray) + " is no code of " + std::string(name(*dtype)));
   return tensor;
 }
 

@@ -52,7 +52,10 @@ TEST_CASE("numpy's files are tensors, in every version, type and order", "[npy]"
   CHECK(decode_npy(npy(header("<i8", "(1,)"), floats))->dtype() == DType::i64);
   CHECK(values<Float16>(*decode_npy(npy(header("<f2", "(1,)"), std::string("\x00\x3c", 2)))) == std::vector<double>{1});
   for (const char* descr : {"<V2", "|V2", "<u2"})
-    CHECK(values<BFloat16>(*decode_npy(npy(header(descr, "(1,)"), "\x80\x3f"))) == std::vector<double>{1});
+    CHECK(values<BFloat16>(*decode_npy(npy(header(descr, "(1,)"), "\x80\x3f"), DType::bf16)) == std::vector<double>{1});
+  CHECK(values<std::uint16_t>(*decode_npy(npy(header("<u2", "(1,)"), "\x80\x3f"))) == std::vector<double>{0x3f80});
+  for (const char* descr : {"<V1", "|V1", "|u1"})
+    CHECK(values<Int4>(*decode_npy(npy(header(descr, "(2,)"), "\x0f\x07"), DType::i4)) == std::vector<double>{-1, 7});
   CHECK(decode_npy(npy(header("<f4", "(0, 3)"), ""))->shape() == Shape{0, 3});
   CHECK(decode_npy(npy("{\"shape\":(1,),\"fortran_order\":False,\"descr\":\"|u1\"}", "x")));
 }
@@ -67,6 +70,9 @@ TEST_CASE("What is no file of numpy's, or only a part of one, is refused in one 
   const std::string good = npy(header("<f4", "(1, 2)"), floats);
   for (std::size_t size = 0; size < good.size(); ++size) refusal(good.substr(0, size));
   refusal(good + "x");
+  CHECK(refusal(npy(header("<V1", "(2,)"), "ab")).find("not admitted") != std::string::npos);
+  const Result<Tensor> stray = decode_npy(npy(header("|u1", "(2,)"), "\x0f\x10"), DType::i4);
+  CHECK((!stray && stray.error().starts_with("a byte 16 is no code of i4")));
   CHECK(refusal("PK\3\4 this is an npz").find("does not begin") != std::string::npos);
   CHECK(refusal(npy(header("<f4", "(1, 2)"), floats, '\t')).find("another version") != std::string::npos);
   for (const char* descr : {"<c8", "|O", "<U1", "f4", "<f", "", "=f4", "|f4", "<f16", "[('a', '<f4')]", "\x1b[0m"})

@@ -214,10 +214,10 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-Result<Tensor> tensor_in(const fs::path& file) {
+Result<Tensor> tensor_in(const fs::path& file, std::optional<DType> wanted) {
   const Result<std::string> bytes = file_contents(file, most_message);
   if (!bytes) return Error{bytes.error()};
-  Result<Tensor> tensor = file.extension() == ".npy" ? decode_npy(*bytes) : decode_tensor(*bytes);
+  Result<Tensor> tensor = file.extension() == ".npy" ? decode_npy(*bytes, wanted) : decode_tensor(*bytes);
   return tensor ? std::move(tensor) : Result<Tensor>(Error{file.string() + ": " + tensor.error()});
 }
 

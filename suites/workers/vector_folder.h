@@ -76,8 +76,9 @@ std::vector<std::string> names_in(const std::filesystem::path& folder);
 // What a protobuf message, a model or a tensor, may have at most.
 inline constexpr std::uintmax_t most_message = std::uintmax_t{1} << 31;
 
-// Reads a tensor off a .npy file, or else a TensorProto. The error is one line that begins with the path.
-Result<Tensor> tensor_in(const std::filesystem::path& file);
+// Reads a tensor off a .npy file, as decode_npy does, or else a TensorProto. The error is one line that begins with the
+// path.
+Result<Tensor> tensor_in(const std::filesystem::path& file, std::optional<DType> wanted = std::nullopt);
 
 // A regular file of at most `most` bytes. The error is one line that begins with the path.
 Result<std::string> file_contents(const std::filesystem::path& file, std::uintmax_t most, Links links = Links::follow);

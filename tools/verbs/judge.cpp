@@ -45,7 +45,7 @@ suites::Suite suite_in(const suites::Manifest& manifest, const fs::path& folder)
 std::vector<std::string> flaws_in(const fs::path& outputs, const suites::Suite& suite) {
   std::vector<std::string> all;
   for (const suites::SuiteCase& planned : suite.cases)
-    for (const suites::FileProblem& problem : suites::saved_outcome(outputs, suites::golden_name(planned)).problems)
+    for (const suites::FileProblem& problem : suites::saved_outcome(outputs, planned).problems)
       all.push_back(text(problem));
   for (const suites::FileProblem& problem : suites::strangers(outputs, suite)) all.push_back(text(problem));
   return all;

@@ -205,6 +205,19 @@ class ModelReader {
     served_ = *std::move(served);
   }
 
+  // Reads graph inputs off files, in their order.
+  void read(const std::vector<std::string>& files) {
+    std::vector<Tensor> tensors;
+    for (const std::string& file : files) {
+      std::optional<DType> declared;
+      if (tensors.size() < served_.graph_inputs.size()) declared = declared_type(tensors.size()).dtype;
+      Result<Tensor> tensor = suites::tensor_in(file, declared);
+      if (!tensor) throw InputError(tensor.error());
+      tensors.push_back(*std::move(tensor));
+    }
+    give({std::move(tensors)});
+  }
+
   // Graph inputs in their order, one data set after the other.
   void give(std::vector<std::vector<Tensor>> sets) {
     for (const std::vector<Tensor>& set : sets)
@@ -308,6 +321,10 @@ class ModelReader {
     return SuiteCase{c, line(c), name_, std::nullopt};
   }
 
+  const TensorType& declared_type(std::size_t input) const {
+    return served_.node.inputs.at(schema_name(served_, served_.graph_inputs[input])).type;
+  }
+
   std::string model_, name_;
   Served served_;
   std::vector<std::vector<Tensor>> given_;
@@ -324,13 +341,7 @@ ReplayRun of_model(const Words& words, const std::string& recipe) {
     reader.draw(recipe);
     return reader.case_run();
   }
-  std::vector<Tensor> tensors;
-  for (const std::string& each : files->second) {
-    Result<Tensor> tensor = suites::tensor_in(each);
-    if (!tensor) throw InputError(tensor.error());
-    tensors.push_back(*std::move(tensor));
-  }
-  reader.give({std::move(tensors)});
+  reader.read(files->second);
   return reader.case_run();
 }
 

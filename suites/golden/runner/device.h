@@ -8,11 +8,13 @@
 enum { most_dims = 16 };
 
 struct tensor {
-  int type; /* TensorProto.DataType: 1 f32, 2 u8, 3 i8, 6 i32, 7 i64, 10 f16, 11 f64, 16 bf16 */
+  int type; /* TensorProto.DataType: 1 f32, 2 u8, 3 i8, 6 i32, 7 i64, 8 string, 9 bool, 10 f16, 11 f64, 16 bf16, ... */
   int rank;
   int64_t dims[most_dims];
   size_t bytes;
-  unsigned char* data; /* row-major, little-endian; from malloc */
+  /* From malloc. Row-major, little-endian; elements of less than eight bits fill bytes from the lowest bit on, as in
+     raw_data. Of a string its length in four bytes, then its bytes, one string after the other. */
+  unsigned char* data;
 };
 
 enum { refused = -1, not_implemented = -2 };

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { most_tensors = 16, data_sets = 2 };
+enum { most_tensors = 256, data_sets = 2, string = 8 };
 
 static void stop(const char *what, const char *path) {
   fprintf(stderr, "run: %s %s\n", what, path);
@@ -48,7 +48,14 @@ static void add_dim(struct tensor *tensor, uint64_t extent) {
   tensor->dims[tensor->rank++] = (int64_t)extent;
 }
 
-/* TensorProto: dims is field 1, data_type 2, raw_data 9 (little-endian). */
+static void append(struct tensor *tensor, const unsigned char *bytes, size_t count) {
+  tensor->data = realloc(tensor->data, tensor->bytes + count + 1);
+  if (!tensor->data) stop("no memory for", "a tensor");
+  memcpy(tensor->data + tensor->bytes, bytes, count);
+  tensor->bytes += count;
+}
+
+/* TensorProto: dims is field 1, data_type 2, string_data 6, raw_data 9 (little-endian). */
 static int read_tensor(const char *path, struct tensor *tensor) {
   size_t size = 0;
   const unsigned char *bytes = contents(path, &size), *at = bytes, *end = bytes + size;
@@ -65,11 +72,9 @@ static int read_tensor(const char *path, struct tensor *tensor) {
     if ((tag & 7) != 2 || value > (uint64_t)(end - at)) stop("a broken field in", path);
     if (tag >> 3 == 1)
       for (const unsigned char *dim = at; dim < at + value;) add_dim(tensor, varint(&dim, at + value));
-    if (tag >> 3 == 9) {
-      tensor->bytes = (size_t)value;
-      tensor->data = realloc(tensor->data, (size_t)value + 1);
-      memcpy(tensor->data, at, (size_t)value);
-    }
+    if (tag >> 3 == 6)
+      for (int byte = 0; byte < 4; ++byte) append(tensor, &(unsigned char){(unsigned char)(value >> (8 * byte))}, 1);
+    if (tag >> 3 == 6 || tag >> 3 == 9) append(tensor, at, (size_t)value);
     at += value;
   }
   free((void *)bytes);
@@ -90,9 +95,20 @@ static void write_tensor(const char *path, const struct tensor *tensor) {
   }
   put_varint(file, 2 << 3);
   put_varint(file, (uint64_t)tensor->type);
-  put_varint(file, 9 << 3 | 2);
-  put_varint(file, tensor->bytes);
-  fwrite(tensor->data, 1, tensor->bytes, file);
+  const unsigned char *at = tensor->data, *end = at + tensor->bytes;
+  while (tensor->type == string && end - at >= 4) {
+    const size_t length = at[0] | at[1] << 8 | at[2] << 16 | (size_t)at[3] << 24;
+    if (length > (size_t)(end - at) - 4) stop("broken strings for", path);
+    put_varint(file, 6 << 3 | 2);
+    put_varint(file, length);
+    fwrite(at + 4, 1, length, file);
+    at += 4 + length;
+  }
+  if (tensor->type != string) {
+    put_varint(file, 9 << 3 | 2);
+    put_varint(file, tensor->bytes);
+    fwrite(at, 1, tensor->bytes, file);
+  }
   if (fclose(file)) stop("cannot write", path);
 }
 
@@ -111,10 +127,10 @@ int main(int count, char **words) {
   unsigned char *model = contents(path, &size);
   if (!model) stop("there is no", path);
   say(words[2], "error.txt", "crashed: the runner ended in the middle of this case");
-  struct tensor outputs[data_sets][most_tensors];
+  static struct tensor outputs[data_sets][most_tensors];
   int produced[data_sets];
   for (int set = 0; set < data_sets; ++set) {
-    struct tensor inputs[most_tensors];
+    static struct tensor inputs[most_tensors];
     int given = 0;
     for (; given < most_tensors; ++given) {
       snprintf(path, sizeof path, "%s/test_data_set_%d/input_%d.pb", words[1], set, given);
