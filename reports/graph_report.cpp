@@ -35,7 +35,7 @@ Json cause_json(const Invocation& invocation, const GraphHarvest& harvest, const
           {"operators", cause.operators},
           {"state", name(cause.symptom.state)},
           {"reason", cause.symptom.reason},
-          {"right_with", cause.symptom.cure},
+          {"right_with", cause.symptom.cure.value_or("")},
           {"graphs", found},
           {"line", example.line},
           {"detail", example.verdict.detail},
@@ -57,7 +57,7 @@ Json finding_json(const GraphFinding& finding) {
           {"line", finding.line},
           {"state", name(finding.verdict.state)},
           {"detail", finding.verdict.detail},
-          {"right_with", finding.verdict.cure}};
+          {"right_with", finding.verdict.cure.value_or("")}};
 }
 
 Counts counts_of(const GraphHarvest& harvest) {

@@ -428,12 +428,12 @@ suites::Provenance provenance_of(const Invocation& invocation, const suites::Des
 }
 
 std::string replay_line(const Invocation& invocation, std::string_view line) {
-  // Answers from files may have been given by nobody that this machine can ask.
-  const auto vector = invocation.vectors.find(line);
   suites::Provenance provenance = provenance_of(invocation, {});
-  if (vector == invocation.vectors.end()) return suites::replay_command(provenance, line);
-  if (invocation.backend == suites::Description().backend) provenance.backend = "BACKEND";
-  return suites::replay_command(provenance, vector->second);
+  // Answers from files may have been given by nobody that this machine can ask.
+  if (!invocation.vectors.empty() && invocation.backend == suites::Description().backend)
+    provenance.backend = "BACKEND";
+  const auto vector = invocation.vectors.find(line);
+  return suites::replay_command(provenance, vector == invocation.vectors.end() ? line : vector->second);
 }
 
 std::string certify_line(const Invocation& invocation, std::string_view suite, Int generated, std::string_view ledger) {

@@ -104,6 +104,8 @@ GraphJudge::GraphJudge(GraphCase graph, int threads)
       leaves_(leaves_of(graph_, 0)),
       exactness_(exactness_of(graph_, leaves_, threads)) {}
 
+bool GraphJudge::is_exact() const { return obstacle().empty() && exactness_.rounded.empty() && !has_root(graph_); }
+
 GraphVerdict GraphJudge::judge(const Outcome& outcome) const {
   if (!obstacle().empty()) return {State::unscored, obstacle()};
   if (outcome.kind == Outcome::Kind::unsupported) return {State::unsupported, outcome.because};
@@ -119,7 +121,7 @@ GraphVerdict GraphJudge::judge(const Outcome& outcome) const {
     return *terms;
   };
   for (std::size_t k = 0; k < graph_.outputs.size() && verdict.state != State::fail; ++k) {
-    const Tensor &right = exactness_.outputs.find(graph_.outputs[k])->second, &got = outcome.sets.front()[k];
+    const Tensor &right = this->right(graph_.outputs[k]), &got = outcome.sets.front()[k];
     if (got.type() != right.type())
       return {State::fail, graph_.outputs[k] + " is " + in_words(got.type()) + ", exactly " + in_words(right.type())};
     const bool is_rounded = exactness_.rounded.contains(graph_.outputs[k]);

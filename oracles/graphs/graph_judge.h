@@ -6,6 +6,7 @@
 #include "oracles/judging/verdict.h"
 #include "reference/graph_case.h"
 
+#include <optional>
 #include <string>
 
 namespace assay::oracles {
@@ -13,7 +14,9 @@ namespace assay::oracles {
 struct GraphVerdict {
   State state = State::unscored;
   std::string detail = "";  // "d[0,3,1] is 5, exactly 7; 12 of 200 elements differ"; why it is unscored
-  std::string cure = "";    // the setting under which it is right: "optimization=basic", "disable=Pad_Fusion"
+  // The setting under which it is right: "optimization=basic", "disable=Pad_Fusion"; "" where it is wrong under every
+  // one, none where no other was tried.
+  std::optional<std::string> cure = "";
 };
 
 // Holds the right outputs of a graph, worked out once. Keeps no reference.
@@ -24,6 +27,9 @@ class GraphJudge {
   const GraphData& leaves() const { return leaves_; }
   // Says why the graph has no single right answer; empty where it has one.
   const std::string& obstacle() const { return exactness_.obstacle; }
+  // Tells whether the graph has one right answer and nothing but its numbers passes.
+  bool is_exact() const;
+  const Tensor& right(const std::string& output) const { return exactness_.outputs.find(output)->second; }
 
   // `pass`: every number is the right one. A graph with a BatchNormalization passes within 2^-10 of the magnitude of
   // what is added up, since its root may be one of an approximation; any other is `below` within 2^-7 of it, as where

@@ -2,6 +2,7 @@
 #include "suites/golden/golden_folder.h"
 
 #include "reference/parallel.h"
+#include "suites/golden/golden_graphs.h"
 
 #include <algorithm>
 
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 // A manifest lists some 300 bytes a file.
 constexpr std::uintmax_t most_manifest = std::uintmax_t{1} << 30;
 
-// Collects what each case becomes; `write` is told of its files on the thread that made them.
+// Collects what each case and graph becomes; `write` is told of its files on the thread that made them.
 Manifest gather(const Suite& suite, const Golden& golden,
                 const std::function<void(const std::vector<GoldenFile>&)>& write) {
   Manifest manifest{"",
@@ -26,16 +27,23 @@ Manifest gather(const Suite& suite, const Golden& golden,
                     golden.tool_version,
                     {},
                     {},
+                    {},
                     {}};
   manifest.cases.resize(suite.cases.size());
-  std::vector<Seals> seals(suite.cases.size());
-  in_parallel(suite.cases.size(), static_cast<std::size_t>(golden.jobs), [&](std::size_t index, std::size_t) {
+  for (const GraphCase& graph : golden.graphs) manifest.graphs.push_back(line(graph));
+  std::vector<Seals> seals(suite.cases.size() + golden.graphs.size());
+  assay::in_parallel(suite.cases.size(), static_cast<std::size_t>(golden.jobs), [&](std::size_t index, std::size_t) {
     const SuiteCase& planned = suite.cases[index];
     GoldenCase made = golden_case(planned);
     write(made.files);
     seals[index] = seals_of(made.files);
     manifest.cases[index] = {std::move(made.name), planned.line,     planned.origin,
                              planned.expected,     made.golden_kind, std::move(made.because)};
+  });
+  assay::in_parallel(golden.graphs.size(), static_cast<std::size_t>(golden.jobs), [&](std::size_t index, std::size_t) {
+    const std::vector<GoldenFile> made = golden_files(golden.graphs[index]);
+    write(made);
+    seals[suite.cases.size() + index] = seals_of(made);
   });
   std::size_t files = 0;
   for (Seals& each : seals) {
@@ -144,7 +152,13 @@ std::vector<FileProblem> check_recomputed(const Manifest& manifest, const std::s
     complain(suite.error());
     return problems;
   }
-  const Manifest made = golden_manifest(*suite, {manifest.judgement_hash, "", manifest.seed, {}, jobs});
+  Result<std::vector<GraphCase>> graphs = graphs_of(manifest);
+  if (!graphs) {
+    complain(graphs.error());
+    return problems;
+  }
+  const Manifest made =
+      golden_manifest(*suite, {manifest.judgement_hash, "", manifest.seed, {}, jobs, *std::move(graphs)});
   compare_seals(manifest.files, made.files, problems);
   if (manifest.cases != made.cases) complain("a case is listed otherwise than this assay lists it");
   return problems;

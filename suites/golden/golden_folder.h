@@ -4,11 +4,12 @@
 // MANIFEST.json: every file of a folder of golden vectors with its hash, the cases in the order of their suite, and one
 // digest over all. The digest is SHA-256 over the sorted lines "SHA-256 of the file, two blanks, its path", as in
 //
-//   find valid unscored rejected -type f -exec sha256sum {} + | LC_ALL=C sort | sha256sum
+//   find valid unscored rejected graphs -type f -exec sha256sum {} + | LC_ALL=C sort | sha256sum
 //
 // Outside the digest: the manifest itself, the runner, where cases come from, and the tool.
 #pragma once
 
+#include "reference/graph_case.h"
 #include "suites/golden/golden.h"
 #include "suites/workers/vector_folder.h"
 
@@ -42,7 +43,8 @@ struct Manifest {
   bool complete = false;
   std::uint64_t seed = 1;  // of the generated cases
   std::string judgement_hash, tool_version;
-  std::vector<Listed> cases;  // in the order of the suite
+  std::vector<Listed> cases;        // in the order of the suite
+  std::vector<std::string> graphs;  // lines of graphs beside it (golden_graphs.h)
   Seals files, runner;
 
   bool operator==(const Manifest&) const = default;
@@ -57,6 +59,7 @@ Result<Manifest> parse_manifest(std::string_view text);
 
 // The suite that was written. Error where a line is no case, or the suite hash is another.
 Result<Suite> suite_of(const Manifest& manifest);
+Result<std::vector<GraphCase>> graphs_of(const Manifest& manifest);
 
 // The same digest of the files of each operator version.
 std::map<OpVersion, std::string> version_digests(const Manifest& manifest);
@@ -70,6 +73,7 @@ struct Golden {
   std::uint64_t seed = 1;
   std::vector<GoldenFile> runner;  // travels with them
   int jobs = 1;
+  std::vector<GraphCase> graphs = {};  // beside the suite
 };
 
 // The manifest that writing would give, in memory.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/sequence.h"
 #include "suites/golden/golden_folder.h"
+#include "suites/golden/golden_graphs.h"
 #include "suites/text/json_depth.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 namespace assay::suites {
@@ -30,6 +32,7 @@ Json counts_json(const Manifest& manifest) {
     Json& count = counts[std::string(name(listed.golden_kind))];
     count = count.get<std::size_t>() + 1;
   }
+  if (!manifest.graphs.empty()) counts["graphs"] = manifest.graphs.size();
   std::uint64_t bytes = 0;
   for (const auto& [path, seal] : manifest.files) bytes += seal.size;
   counts["files"] = manifest.files.size();
@@ -49,6 +52,13 @@ std::string cases_text(const std::vector<Listed>& cases) {
   std::string out = "[";
   for (const Listed& listed : cases) out += (out.size() > 1 ? ",\n" : "\n") + case_json(listed).dump();
   return out + "\n]";
+}
+
+// Left out where there are none, as in manifests of older versions.
+std::string graphs_text(const std::vector<std::string>& graphs) {
+  if (graphs.empty()) return "";
+  return ",\n\"graphs\": [" + joined(graphs, ",", [](const std::string& each) { return "\n" + Json(each).dump(); }) +
+         "\n]";
 }
 
 // -- reading
@@ -89,6 +99,7 @@ Manifest manifest_in(const Json& json) {
   manifest.judgement_hash = json.at("judgement").get<std::string>();
   manifest.tool_version = json.at("tool").get<std::string>();
   for (const Json& each : json.at("cases")) manifest.cases.push_back(case_in(each));
+  if (json.contains("graphs")) manifest.graphs = json.at("graphs").get<std::vector<std::string>>();
   manifest.files = seals_in(json.at("files"));
   manifest.runner = seals_in(json.at("runner"));
   return manifest;
@@ -133,8 +144,8 @@ std::string text(const Manifest& manifest) {
   return "{\n\"assay\": 1,\n\"digest\": " + Json(manifest.digest).dump() + ",\n\"suite\": " + suite.dump() +
          ",\n\"judgement\": " + Json(manifest.judgement_hash).dump() +
          ",\n\"tool\": " + Json(manifest.tool_version).dump() + ",\n\"counts\": " + counts_json(manifest).dump() +
-         ",\n\"cases\": " + cases_text(manifest.cases) + ",\n\"files\": " + seals_text(manifest.files) +
-         ",\n\"runner\": " + seals_text(manifest.runner) + "\n}\n";
+         ",\n\"cases\": " + cases_text(manifest.cases) + graphs_text(manifest.graphs) +
+         ",\n\"files\": " + seals_text(manifest.files) + ",\n\"runner\": " + seals_text(manifest.runner) + "\n}\n";
 }
 
 Result<Manifest> parse_manifest(std::string_view bytes) {
@@ -158,9 +169,11 @@ Result<Suite> suite_of(const Manifest& manifest) {
               .length = length_of(manifest.suite_name),
               .complete = manifest.complete,
               .hash = manifest.suite_hash};
+  std::set<std::string_view> names;
   for (const Listed& listed : manifest.cases) {
     Result<Case> c = parse_case(listed.line);
     if (!c) return Error{c.error()};
+    if (!names.insert(listed.name).second) return Error{listed.name + " is listed twice"};
     std::string canonical = line(*c);
     if (canonical != listed.line) return Error{"the line of " + listed.name + " is not canonical"};
     suite.cases.push_back({*std::move(c), std::move(canonical), listed.origin, listed.expected});
@@ -168,6 +181,19 @@ Result<Suite> suite_of(const Manifest& manifest) {
   }
   if (suite_hash(suite.cases) != manifest.suite_hash) return Error{"the suite hash is not that of the cases"};
   return suite;
+}
+
+Result<std::vector<GraphCase>> graphs_of(const Manifest& manifest) {
+  std::vector<GraphCase> graphs;
+  std::set<std::string> names;
+  for (const std::string& each : manifest.graphs) {
+    Result<GraphCase> graph = parse_graph_case(each);
+    if (!graph) return Error{graph.error()};
+    const std::string name = golden_name(*graph);
+    if (!names.insert(name).second) return Error{name + " is listed twice"};
+    graphs.push_back(*std::move(graph));
+  }
+  return graphs;
 }
 
 bool is_plain_path(std::string_view path) {

@@ -7,7 +7,6 @@
 #include "suites/workers/npy.h"
 
 #include <algorithm>
-#include <set>
 
 namespace assay::suites {
 namespace {
@@ -50,10 +49,8 @@ std::vector<DType> types_of_outputs(const Case& c) {
 }
 
 // One case while it is read.
-struct Reading {
+struct Reading : Recording {
   fs::path root;
-  std::string name;
-  std::vector<DType> types;  // of the outputs; the last is that of all that follow
   RecordedAnswers saved;
 
   void complain(FileProblem::Kind kind, const std::string& file, const std::string& detail = "") {
@@ -130,7 +127,7 @@ struct Reading {
   }
 
   void read_sets() {
-    for (int set = 0; set < data_sets; ++set) read_set(set);
+    for (int set = 0; set < sets; ++set) read_set(set);
     if (answerless.empty()) return;
     saved.outcome = Outcome::failure(is_garbled ? Kind::garbled : Kind::missing, answerless);
   }
@@ -149,7 +146,7 @@ struct Reading {
     bool has_sets = false;
     for (const std::string& each : names_in(folder)) {
       const auto set = number_in(each, "test_data_set_", "");
-      const bool is_set = set && *set < data_sets;
+      const bool is_set = set && *set < sets;
       const bool is_linked = is_set && fs::is_symlink(fs::symlink_status(folder / each, failure));
       if (is_linked) complain(FileProblem::Kind::unreadable, each, "is a link");
       if (is_set)
@@ -158,7 +155,7 @@ struct Reading {
         words.push_back(each);
       else
         complain(set ? FileProblem::Kind::extra : FileProblem::Kind::misnamed, each,
-                 set ? "asked were " + std::to_string(data_sets) + " data sets" : "no name of an answer");
+                 set ? "asked were " + std::to_string(sets) + " data sets" : "no name of an answer");
     }
     if (words.size() + has_sets > 1) {
       complain(FileProblem::Kind::extra, words.back(), "beside another answer; keep one of them");
@@ -195,10 +192,14 @@ void save_description(const fs::path& root, const Description& description) {
   write_file(root / description_file, description_line(description));
 }
 
-RecordedAnswers saved_outcome(const fs::path& root, const SuiteCase& planned) {
-  Reading reading{root, golden_name(planned), types_of_outputs(planned.c), {}, {}};
+RecordedAnswers saved_outcome(const fs::path& root, Recording recording) {
+  Reading reading{std::move(recording), root, {}, {}};
   reading.read();
   return std::move(reading.saved);
+}
+
+RecordedAnswers saved_outcome(const fs::path& root, const SuiteCase& planned) {
+  return saved_outcome(root, Recording{golden_name(planned), types_of_outputs(planned.c)});
 }
 
 Description saved_description(const fs::path& root) {
@@ -214,12 +215,11 @@ Description saved_description(const fs::path& root) {
   return introduction->description;
 }
 
-std::vector<FileProblem> strangers(const fs::path& root, const Suite& suite) {
-  std::set<std::string> known{std::string(description_file)};
-  for (const SuiteCase& planned : suite.cases) known.insert(golden_name(planned));
+std::vector<FileProblem> strangers(const fs::path& root, std::set<std::string> names) {
+  names.emplace(description_file);
   std::vector<FileProblem> problems;
   for (const std::string& each : names_in(root))
-    if (!known.contains(each)) problems.push_back({FileProblem::Kind::extra, each, "no case is called so"});
+    if (!names.contains(each)) problems.push_back({FileProblem::Kind::extra, each, "no case is called so"});
   return problems;
 }
 

@@ -18,6 +18,7 @@
 #include "suites/workers/vector_folder.h"
 
 #include <filesystem>
+#include <set>
 
 namespace assay::suites {
 
@@ -32,13 +33,21 @@ struct RecordedAnswers {
   oracles::Outcome outcome;
   std::vector<FileProblem> problems;
 };
+// What was run: the name of its folder, the types of its outputs (the last is that of all that follow; none where no
+// rule says), and on how many data sets.
+struct Recording {
+  std::string name;
+  std::vector<DType> types;
+  int sets = data_sets;
+};
+RecordedAnswers saved_outcome(const std::filesystem::path& root, Recording recording);
 RecordedAnswers saved_outcome(const std::filesystem::path& root, const SuiteCase& planned);
 
 // Throws InputError where it is no description.
 Description saved_description(const std::filesystem::path& root);
 
-// What lies in the folder and belongs to no case.
-std::vector<FileProblem> strangers(const std::filesystem::path& root, const Suite& suite);
+// What lies in the folder and is called as none of these.
+std::vector<FileProblem> strangers(const std::filesystem::path& root, std::set<std::string> names);
 
 // The saved answers as a backend, so that they are judged on the road of every other.
 class RecordedBackend final : public Backend {

@@ -6,6 +6,8 @@
 #include "oracles/judging/members.h"
 #include "reference/sequence.h"
 #include "suites/golden/golden_folder.h"
+#include "suites/golden/golden_graphs.h"
+#include "suites/golden/golden_outputs.h"
 #include "suites/sandbox/process.h"
 
 #include <catch2/catch.hpp>
@@ -294,6 +296,45 @@ TEST_CASE("The manifest lists every case and file, and the digest is the one tha
     CHECK(back->cases[i].c == suite.cases[i].c);
     CHECK(back->cases[i].origin == suite.cases[i].origin);
   }
+}
+
+TEST_CASE("Graphs with one right answer stand beside the cases, and what a device makes of them is judged",
+          "[golden]") {
+  Golden golden = golden_facts;
+  golden.graphs = exact_graphs(1, 60, 2);
+  REQUIRE(golden.graphs.size() > 30);
+  CHECK(exact_graphs(1, 60, 1) == golden.graphs);
+  const TemporaryDirectory here;
+  const fs::path folder = here.path() / "golden", answers = here.path() / "answers";
+  Manifest manifest = write_golden(small_suite(), golden, folder);
+  CHECK(told(check_hashes(folder, manifest)) == "");
+  CHECK(told(check_recomputed(read_manifest(folder), "judged so", 2)) == "");
+  CHECK(*graphs_of(manifest) == golden.graphs);
+
+  for (const GraphCase& graph : golden.graphs) {
+    const fs::path set = fs::path(golden_name(graph)) / data_set_name(0);
+    for (int i = 0; fs::exists(folder / "graphs" / set / tensor_name("output", i)); ++i)
+      write_file(answers / set / tensor_name("output", i),
+                 *file_contents(folder / "graphs" / set / tensor_name("output", i), 1 << 20));
+  }
+  const RecordedGraphs right = judged_graphs(golden.graphs, answers, 2);
+  CHECK(told(right.problems) == "");
+  CHECK(right.harvest.states == std::map<State, Int>{{State::pass, std::ssize(golden.graphs)}});
+
+  const fs::path first = answers / golden_name(golden.graphs[0]) / data_set_name(0) / "output_0.pb";
+  Tensor wrong = *tensor_in(first);
+  for_number(wrong.dtype(),
+             [&]<class T>() { wrong.as<T>().back() = T(static_cast<double>(wrong.as<T>().back()) + 64); });
+  write_file(first, encode_tensor(wrong, "wrong"));
+  fs::remove_all(answers / golden_name(golden.graphs[1]));
+  const GraphHarvest harvest = judged_graphs(golden.graphs, answers, 2).harvest;
+  CHECK(harvest.states.at(State::fail) == 1);
+  CHECK(harvest.states.at(State::error) == 1);
+  REQUIRE(harvest.causes.size() == 2);
+  CHECK(in_words(harvest.causes[0]).ends_with(": wrong values"));
+
+  manifest.graphs.push_back(manifest.graphs.front());
+  CHECK(told(check_recomputed(manifest, "judged so", 1)).find("is listed twice") != std::string::npos);
 }
 
 TEST_CASE("Written vectors read back as ONNX's layout, and every byte comes out again", "[golden]") {

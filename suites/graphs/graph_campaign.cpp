@@ -20,6 +20,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int most_tries = 1500;  // of shrinking a graph
 
+bool has_cure(const std::optional<std::string>& cure) { return cure && !cure->empty(); }
+
+bool holds(std::vector<std::string> all, std::vector<std::string> some) {
+  std::ranges::sort(all);
+  std::ranges::sort(some);
+  return std::ranges::includes(all, some);
+}
+
 // One graph that was run.
 struct Ran {
   generators::DrawnGraph drawn;
@@ -38,9 +46,9 @@ class GraphRunner {
     out_.complete = !is_stopped();
     std::vector<std::uint64_t> wrong;
     for (const auto& [index, ran] : failed_) wrong.push_back(index);
-    std::ranges::stable_sort(wrong, {}, [&](std::uint64_t index) { return failed_.at(index).verdict.cure.empty(); });
+    std::ranges::stable_sort(wrong, {}, [&](std::uint64_t index) { return !has_cure(failed_.at(index).verdict.cure); });
     shrink(wrong);
-    sort();
+    sort_into_causes(out_);
     return std::move(out_);
   }
 
@@ -105,43 +113,12 @@ class GraphRunner {
     const auto still_fails = [&](const GraphCase& graph) {
       return !is_late(1) && has_symptom(graph, symptom, backend, run_options_);
     };
-    GraphCase graph = shrunk(ran.drawn.graph, still_fails, symptom.cure.empty() ? most_tries / 8 : most_tries);
+    GraphCase graph = shrunk(ran.drawn.graph, still_fails, has_cure(symptom.cure) ? most_tries : most_tries / 8);
     oracles::GraphVerdict verdict = run_graph(graph, backend, run_options_);
     if (symptom_of(verdict) != symptom) graph = ran.drawn.graph, verdict = ran.verdict;
     GraphFinding finding{index, line(graph), line(ran.drawn.graph), std::move(verdict), {}};
     for (const GraphStep& step : graph.steps) finding.operators.push_back(step.c.version.name);
     return finding;
-  }
-
-  // Sorts findings into causes, small ones first: a graph that holds the operators of a smaller one and fails alike has
-  // the same cause. So has one that is refused in the same words.
-  void sort() {
-    std::vector<std::size_t> order(out_.findings.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
-      return std::pair(out_.findings[i].operators.size(), out_.findings[i].line.size());
-    });
-    for (const std::size_t i : order) {
-      const GraphFinding& finding = out_.findings[i];
-      const GraphSymptom symptom = symptom_of(finding.verdict);
-      const auto cause = std::ranges::find_if(out_.causes, [&](const GraphCause& each) {
-        return each.symptom == symptom && (symptom.state == State::refused || holds(finding.operators, each.operators));
-      });
-      if (cause == out_.causes.end())
-        out_.causes.push_back({symptom, finding.operators, {i}});
-      else
-        cause->members.push_back(i);
-    }
-    std::ranges::stable_sort(out_.causes, {}, [](const GraphCause& cause) {
-      // Puts last what is wrong at every level: no optimizer did that.
-      return std::tuple(cause.symptom.cure.empty(), gravity(cause.symptom.state), -std::ssize(cause.members));
-    });
-  }
-
-  static bool holds(std::vector<std::string> all, std::vector<std::string> some) {
-    std::ranges::sort(all);
-    std::ranges::sort(some);
-    return std::ranges::includes(all, some);
   }
 
   const GraphPlan& plan_;
@@ -160,8 +137,33 @@ std::string in_words(const GraphCause& cause) {
   const std::string what = cause.symptom.state == State::fail      ? "wrong values"
                            : cause.symptom.state == State::refused ? "refused: " + cause.symptom.reason
                                                                    : cause.symptom.reason;
-  return joined(cause.operators, " > ") + ": " + what +
-         (cause.symptom.cure.empty() ? "; at every level of optimization" : "; right with " + cause.symptom.cure);
+  const std::string graph = joined(cause.operators, " > ") + ": " + what;
+  if (!cause.symptom.cure) return graph;
+  return graph +
+         (has_cure(cause.symptom.cure) ? "; right with " + *cause.symptom.cure : "; at every level of optimization");
+}
+
+void sort_into_causes(GraphHarvest& harvest) {
+  std::vector<std::size_t> order(harvest.findings.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+    return std::pair(harvest.findings[i].operators.size(), harvest.findings[i].line.size());
+  });
+  for (const std::size_t i : order) {
+    const GraphFinding& finding = harvest.findings[i];
+    const GraphSymptom symptom = symptom_of(finding.verdict);
+    const auto cause = std::ranges::find_if(harvest.causes, [&](const GraphCause& each) {
+      return each.symptom == symptom && (symptom.state == State::refused || holds(finding.operators, each.operators));
+    });
+    if (cause == harvest.causes.end())
+      harvest.causes.push_back({symptom, finding.operators, {i}});
+    else
+      cause->members.push_back(i);
+  }
+  std::ranges::stable_sort(harvest.causes, {}, [](const GraphCause& cause) {
+    // Puts last what is wrong at every level: no optimizer did that.
+    return std::tuple(!has_cure(cause.symptom.cure), gravity(cause.symptom.state), -std::ssize(cause.members));
+  });
 }
 
 void expect_values(const Description& backend) {

@@ -56,6 +56,10 @@ struct GraphHarvest {
   bool conforms() const { return causes.empty() && unsorted == 0; }
 };
 
+// Sorts findings into causes, small ones first: a graph that holds the operators of a smaller one and fails alike has
+// the same cause. So has one that is refused in the same words.
+void sort_into_causes(GraphHarvest& harvest);
+
 // Throws InputError where a backend answers types and shapes alone: of a graph the values are judged.
 void expect_values(const Description& backend);
 GraphHarvest run_graphs(const GraphPlan& plan, WorkerPool& pool, const RunOptions& run_options);

@@ -55,16 +55,21 @@ std::string script(const Snippet& snippet, const GraphCase& graph, const oracles
 
 }  // namespace
 
-void write_graph(const fs::path& folder, const GraphCase& graph, const oracles::GraphVerdict& verdict,
-                 const Provenance& provenance) {
+std::map<std::string, std::string> files_of(const GraphCase& graph) {
   const GraphData leaves = leaves_of(graph, 0), outputs = evaluate(graph, leaves, 1);
-  write_file(folder / "model.onnx", model_of(graph, leaves));
-  const fs::path set = folder / data_set_name(0);
+  std::map<std::string, std::string> files{{"model.onnx", model_of(graph, leaves)}};
+  const std::string set = data_set_name(0) + "/";
   int number = 0;
-  for (const std::string& input : graph_inputs(graph, leaves)) write_file(set / tensor_name("input", number++), input);
+  for (std::string& input : graph_inputs(graph, leaves)) files[set + tensor_name("input", number++)] = std::move(input);
   number = 0;
   for (const std::string& output : graph.outputs)
-    write_file(set / tensor_name("output", number++), encode_tensor(outputs.find(output)->second, output));
+    files[set + tensor_name("output", number++)] = encode_tensor(outputs.find(output)->second, output);
+  return files;
+}
+
+void write_graph(const fs::path& folder, const GraphCase& graph, const oracles::GraphVerdict& verdict,
+                 const Provenance& provenance) {
+  for (const auto& [path, bytes] : files_of(graph)) write_file(folder / path, bytes);
   std::error_code ignored;
   fs::remove(folder / "repro.py", ignored);
   if (const Result<Snippet> snippet = snippet_of(provenance, false))

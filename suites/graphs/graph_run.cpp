@@ -78,8 +78,9 @@ GraphVerdict run_graph(const GraphCase& graph, Backend& backend, const RunOption
   if (!is_finding(alone.state))
     return {State::unscored, "right alone in a fresh process, but among others: " + first.detail};
   request.fresh = false;
-  alone.cure = cure_of(request, backend.describe(), judged_right(judge, backend));
-  alone.detail += alone.cure.empty() ? "; wrong with optimization=none as well" : "; right with " + alone.cure;
+  const std::string cure = cure_of(request, backend.describe(), judged_right(judge, backend));
+  alone.detail += cure.empty() ? "; wrong with optimization=none as well" : "; right with " + cure;
+  alone.cure = cure;
   return alone;
 }
 
@@ -106,8 +107,9 @@ bool has_symptom(const GraphCase& graph, const GraphSymptom& symptom, Backend& b
   verdict.detail += "; ";
   verdict.cure = symptom.cure;
   if (symptom_of(verdict) != symptom) return false;
-  return is_right_with(symptom.cure.empty() ? "optimization=none" : symptom.cure, request,
-                       judged_right(judge, backend)) != symptom.cure.empty();
+  const std::string cure = symptom.cure.value_or("");
+  return is_right_with(cure.empty() ? "optimization=none" : cure, request, judged_right(judge, backend)) !=
+         cure.empty();
 }
 
 }  // namespace assay::suites

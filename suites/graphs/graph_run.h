@@ -6,6 +6,7 @@
 #include "suites/campaign/campaign.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace assay::suites {
@@ -27,7 +28,7 @@ void in_parallel(WorkerPool& pool, const std::function<void(Backend&)>& work);
 struct GraphSymptom {
   oracles::State state = oracles::State::pass;
   std::string reason;  // of a refusal or an error, without its numbers
-  std::string cure;
+  std::optional<std::string> cure;
   auto operator<=>(const GraphSymptom&) const = default;
 };
 GraphSymptom symptom_of(const oracles::GraphVerdict& verdict);

@@ -4,6 +4,7 @@
 #include "reports/report.h"
 #include "suites/golden/archive.h"
 #include "suites/golden/golden_folder.h"
+#include "suites/golden/golden_graphs.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/options.h"
 #include "tools/verbs/verbs.h"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 struct Choice {
   std::vector<std::string> operators, types;
   std::uint64_t seed = 1;
-  Int cases = suites::default_generated;
+  Int cases = suites::default_generated, graphs = 0;
   std::string suite = "default", suites;
   int jobs = 0;
 
@@ -41,6 +42,9 @@ struct Choice {
                       "how many cases the whole suite generates, of which --ops and --types keep a part; the pinned "
                       "ones are always written");
     command.add_option("--suites", suites, "the folder with conformance/*.cases (default: the project's suites/)");
+    add_number_option(
+        command, "--graphs", graphs, Int{0}, Int{1'000'000},
+        "draw so many graphs of several nodes as well; those with one right answer to the bit are written");
     add_jobs_option(command, jobs, "threads");
   }
 
@@ -50,7 +54,13 @@ struct Choice {
   }
 
   suites::Golden golden() const {
-    return {reports::judgement_hash(), ASSAY_VERSION, seed, {}, jobs_or_processors(jobs)};
+    const int threads = jobs_or_processors(jobs);
+    return {reports::judgement_hash(),
+            ASSAY_VERSION,
+            seed,
+            {},
+            threads,
+            suites::exact_graphs(seed, static_cast<std::uint64_t>(graphs), threads)};
   }
 };
 
@@ -70,8 +80,8 @@ std::string contents_of(const suites::Manifest& manifest) {
                 [&](suites::GoldenKind kind) {
                   return std::to_string(count_of(manifest, kind)) + " " + std::string(name(kind));
                 }) +
-         ": " + std::to_string(manifest.files.size()) + " files, " + std::to_string(bytes_of(manifest.files)) +
-         " bytes";
+         (manifest.graphs.empty() ? "" : ", " + std::to_string(manifest.graphs.size()) + " graphs") + ": " +
+         std::to_string(manifest.files.size()) + " files, " + std::to_string(bytes_of(manifest.files)) + " bytes";
 }
 
 // -- write

@@ -3,6 +3,7 @@
 #include "reports/atomic_file.h"
 #include "reports/report.h"
 #include "suites/golden/golden_folder.h"
+#include "suites/golden/golden_graphs.h"
 #include "suites/golden/golden_outputs.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/failing.h"
@@ -15,6 +16,7 @@
 
 #include <iostream>
 #include <memory>
+#include <set>
 
 namespace assay::tools {
 namespace {
@@ -41,13 +43,24 @@ suites::Suite suite_in(const suites::Manifest& manifest, const fs::path& folder)
   return *std::move(suite);
 }
 
-// Every flaw of every file, in the order of the cases; strangers last.
-std::vector<std::string> flaws_in(const fs::path& outputs, const suites::Suite& suite) {
+std::vector<GraphCase> graphs_in(const suites::Manifest& manifest, const fs::path& folder) {
+  Result<std::vector<GraphCase>> graphs = suites::graphs_of(manifest);
+  if (!graphs) throw InputError((folder / suites::manifest_name).string() + ": " + graphs.error());
+  return *std::move(graphs);
+}
+
+// Every flaw of every file, in the order of the cases, then of the graphs; strangers last.
+std::vector<std::string> flaws_in(const fs::path& outputs, const suites::Suite& suite,
+                                  const std::vector<GraphCase>& graphs, const suites::RecordedGraphs& recorded) {
+  std::set<std::string> names;
+  for (const suites::SuiteCase& planned : suite.cases) names.insert(suites::golden_name(planned));
+  for (const GraphCase& graph : graphs) names.insert(suites::golden_name(graph));
   std::vector<std::string> all;
   for (const suites::SuiteCase& planned : suite.cases)
     for (const suites::FileProblem& problem : suites::saved_outcome(outputs, planned).problems)
       all.push_back(text(problem));
-  for (const suites::FileProblem& problem : suites::strangers(outputs, suite)) all.push_back(text(problem));
+  for (const suites::FileProblem& problem : recorded.problems) all.push_back(text(problem));
+  for (const suites::FileProblem& problem : suites::strangers(outputs, std::move(names))) all.push_back(text(problem));
   return all;
 }
 
@@ -80,10 +93,12 @@ int judge(const Options& options) {
   reports::Invocation invocation = asked_of(options, manifest, description);
   reports::Expectations agreed = agreed_in(options.expectations, options.baseline);
   reports::AtomicFile draft(options.report);
-  print_flaws(flaws_in(options.outputs, suite));
   suites::RunOptions run_options;
   run_options.level = invocation.level;
   run_options.jobs = jobs_or_processors(options.jobs);
+  const std::vector<GraphCase> graphs = graphs_in(manifest, options.golden);
+  suites::RecordedGraphs recorded = suites::judged_graphs(graphs, options.outputs, run_options.jobs);
+  print_flaws(flaws_in(options.outputs, suite, graphs, recorded));
   run_options.presenting = suites::VariantSampling::none;
   suites::WorkerPool pool(
       [&] { return std::make_unique<suites::RecordedBackend>(options.outputs, suite, description); }, run_options.jobs);
@@ -98,6 +113,7 @@ int judge(const Options& options) {
   suites::Sorted sorted = failing.sorted(agreed, pool, run_options, as_saved);
   reports::Report report = reports::report(suite, std::move(campaign), std::move(invocation), std::move(run),
                                            std::move(agreed), std::move(sorted));
+  if (!graphs.empty()) reports::add_graphs(report, std::move(recorded.harvest));
   publish(report, draft, options.report);
   return report.is_as_agreed() ? conforms : not_conforming;
 }

@@ -2,11 +2,11 @@
    Runs one golden vector on a device without Python: C99, nothing but the standard library. Edit device.c.
 
      cc -std=c99 -O2 run.c device.c -o run
-     for case in VECTORS/[vur]*"/test_"*; do ./run "$case" "ANSWERS/$(basename "$case")"; done
+     for case in VECTORS/[gvur]*"/test_"*; do ./run "$case" "ANSWERS/$(basename "$case")"; done
 
    ./run CASE ANSWER reads CASE/model.onnx and CASE/test_data_set_N/input_M.pb and writes the folders and files of ANSWER,
-   which have to be made before: mkdir -p ANSWER/test_data_set_0 ANSWER/test_data_set_1. A case that ends this program is
-   noted as crashed in ANSWER/error.txt. */
+   which have to be made before: mkdir -p ANSWER/test_data_set_0 ANSWER/test_data_set_1 (the second not for a graph, which
+   has one data set). A case that ends this program is noted as crashed in ANSWER/error.txt. */
 #include "device.h"
 
 #include <stdio.h>
@@ -127,9 +127,10 @@ int main(int count, char **words) {
   unsigned char *model = contents(path, &size);
   if (!model) stop("there is no", path);
   say(words[2], "error.txt", "crashed: the runner ended in the middle of this case");
+  const int sets = strstr(words[1], "test_graph_") ? 1 : data_sets;
   static struct tensor outputs[data_sets][most_tensors];
   int produced[data_sets];
-  for (int set = 0; set < data_sets; ++set) {
+  for (int set = 0; set < sets; ++set) {
     static struct tensor inputs[most_tensors];
     int given = 0;
     for (; given < most_tensors; ++given) {
@@ -143,7 +144,7 @@ int main(int count, char **words) {
       goto told;
     }
   }
-  for (int set = 0; set < data_sets; ++set)
+  for (int set = 0; set < sets; ++set)
     for (int i = 0; i < produced[set]; ++i) {
       snprintf(path, sizeof path, "%s/test_data_set_%d/output_%d.pb", words[2], set, i);
       write_tensor(path, &outputs[set][i]);

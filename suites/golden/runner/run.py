@@ -3,7 +3,7 @@
 
     python3 run.py VECTORS ANSWERS
 
-VECTORS holds valid/, unscored/ and rejected/. Edit `prepare`. Each case runs in a process of its own: one that crashes or
+VECTORS holds valid/, unscored/ and rejected/, and may hold graphs/. Edit `prepare`. Each case runs in a process of its own: one that crashes or
 takes more than `seconds` is noted. Called again, it goes on behind the last case.
 """
 import collections
@@ -134,7 +134,8 @@ def inputs_of(folder):
 def answer(case, answers):
     try:
         device = prepare(str(case / "model.onnx"))
-        sets = [case / f"test_data_set_{number}" for number in range(2)]  # of which a model without inputs has no files
+        # A graph has one data set, and a model of one node two, of which one without inputs has no files.
+        sets = [case / f"test_data_set_{number}" for number in range(1 if case.parent.name == "graphs" else 2)]
         outputs = [[numpy.asarray(output) for output in device(inputs_of(folder))] for folder in sets]
     except Exception as words:  # whatever a runtime throws is its refusal
         name = "unsupported.txt" if "NotImplemented" in type(words).__name__ else "refused.txt"
@@ -164,7 +165,7 @@ def run(case, answers):
 
 def main(vectors, answers):
     vectors, answers = pathlib.Path(vectors), pathlib.Path(answers)
-    cases = [case for shelf in ("valid", "unscored", "rejected") for case in sorted((vectors / shelf).glob("test_*"))]
+    cases = [case for shelf in ("valid", "unscored", "rejected", "graphs") for case in sorted((vectors / shelf).glob("test_*"))]
     for case in cases:
         if not (answers / case.name).exists():
             run(case, answers / case.name)
