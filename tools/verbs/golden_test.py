@@ -347,12 +347,12 @@ class EveryType(unittest.TestCase):
 class Graphs(unittest.TestCase):
     def test_a_device_without_assay_runs_graphs_and_judge_says_which_are_wrong(self):
         root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        golden, answers, part = root / "golden", root / "answers", ["--ops", "Relu-14", "--cases", 0]
-        self.assertRegex(assay("golden", "write", *part, "--graphs", 800, "--out", golden), r", \d{3} graphs: ")
+        golden, answers, part = root / "golden", root / "answers", ["--ops", "Relu-14", "--cases", 0, "--seed", 19]
+        self.assertRegex(assay("golden", "write", *part, "--graphs", 60, "--out", golden), r", \d\d graphs: ")
         self.assertIn("every byte comes out again", assay("golden", "check", golden))
         graphs = loader.load_model_tests(data_dir=str(golden), kind="graphs")
-        self.assertGreater(len(graphs), 600)
-        for each in graphs[:50]:
+        self.assertGreater(len(graphs), 40)
+        for each in graphs:
             onnx.checker.check_model(onnx.load(pathlib.Path(each.model_dir) / "model.onnx"), full_check=True)
         subprocess.run([sys.executable, "run.py", golden, answers], cwd=golden / "runner", check=True, capture_output=True)
         report = root / "judge.json"
@@ -360,8 +360,8 @@ class Graphs(unittest.TestCase):
         self.assertNotIn("not as they should be", said)
         brought = read_json(report)["graphs"]
         self.assertEqual(brought["graphs"], len(graphs))
-        # onnxruntime rewrites some of them wrongly, the same as where it is asked itself.
-        ended(1, "certify", "onnxruntime", *part, "--presentations", "none", "--graphs", 800, "--report", root / "certify.json")
+        # onnxruntime rewrites the 39th wrongly (Transpose in front of MatMul with a vector), here as where it is asked itself.
+        ended(1, "certify", "onnxruntime", *part, "--presentations", "none", "--graphs", 60, "--report", root / "certify.json")
         wrong = {finding["found"] for finding in read_json(root / "certify.json")["graphs"]["findings"]}
         self.assertGreater(len(brought["findings"]), 0)
         self.assertLessEqual({finding["found"] for finding in brought["findings"]}, wrong)
