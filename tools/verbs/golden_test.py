@@ -303,10 +303,12 @@ class EveryType(unittest.TestCase):
         ended((0, 1), "certify", "onnxruntime", *part, "--presentations", "none", "--report", cls.certified)
 
     def test_the_runner_brings_back_what_certify_sees(self):
-        answers, report = self.root / "answers", self.root / "judge.json"
+        answers, report, mine = self.root / "answers", self.root / "judge.json", self.golden / "runner" / "run.py"
+        mine.write_text(mine.read_text(encoding="utf-8") + "# edited where it lies\n", encoding="utf-8")
         subprocess.run([sys.executable, "run.py", self.golden, answers], cwd=self.golden / "runner", check=True, capture_output=True)
         done = ended((0, 1), "judge", "--golden", self.golden, "--outputs", answers, "--report", report)
         self.assertNotIn("not as they should be", done.stdout)
+        self.assertIn("backend onnxruntime 1", done.stdout)
         seen, brought = (read_json(file)["verdicts"] for file in (self.certified, report))
         passed = {verdict["line"].split("[")[0].split("=")[-1] for verdict in brought if verdict["state"] == "pass"}
         self.assertLessEqual({"string", "bool", "u16", "i4", "u2", "f8e5m2", "f4e2m1", "bf16"}, passed)

@@ -8,6 +8,7 @@ takes more than `seconds` is noted. Called again, it goes on behind the last cas
 """
 import collections
 import ctypes
+import json
 import multiprocessing
 import pathlib
 import sys
@@ -16,6 +17,10 @@ import numpy
 import onnxruntime  # EDIT THIS
 
 seconds = 10
+# EDIT THIS: what the report calls the device. What it turns away of newer opsets counts as unsupported; further
+# capabilities are in assay's tools/backends/README.md, "Describe".
+DESCRIPTION = {"assay": 1, "backend": "onnxruntime", "version": onnxruntime.__version__, "device": "cpu",
+               "capabilities": {"newest_opset": 26}}
 
 # Of a tensor: a numpy array, and its TensorProto.DataType. What numpy has no type of, bfloat16 and most of eight bits or
 # less, comes as its bits, each element in a uint16 or uint8; strings come as str.
@@ -168,6 +173,8 @@ def run(case, answers):
 
 def main(vectors, answers):
     vectors, answers = pathlib.Path(vectors), pathlib.Path(answers)
+    answers.mkdir(parents=True, exist_ok=True)
+    (answers / "backend.json").write_text(json.dumps(DESCRIPTION) + "\n")
     cases = [case for shelf in ("valid", "unscored", "rejected", "graphs") for case in sorted((vectors / shelf).glob("test_*"))]
     for case in cases:
         if not (answers / case.name).exists():
