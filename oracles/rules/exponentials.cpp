@@ -295,22 +295,23 @@ std::unique_ptr<Expression> Exponentials::share(Int i) const {
   return std::make_unique<Share>(line_, static_cast<std::size_t>(i));
 }
 
-std::unique_ptr<Expression> Exponentials::mean(std::vector<Scalar> v, DType cast) const {
+MeanOperands::MeanOperands(std::vector<Scalar> numbers) : exact(std::move(numbers)) {
+  for (const Scalar& each : exact) in_double.push_back(each.is_finite() ? each.as_double() : 0);
+}
+
+std::unique_ptr<Expression> Exponentials::mean(std::shared_ptr<const MeanOperands> v, DType cast) const {
   class Mean final : public Expression {
    public:
-    Mean(std::shared_ptr<const Line> line, std::vector<Scalar> v, DType cast)
-        : line_(std::move(line)), cast_(format_of(cast)), v_(std::move(v)) {
-      for (std::size_t j = 0; j < v_.size(); ++j) {
-        double_v_.push_back(line_->counts(j) ? v_[j].as_double() : 0);
-        sizes_ += std::abs(double_v_.back());
-      }
+    Mean(std::shared_ptr<const Line> line, std::shared_ptr<const MeanOperands> v, DType cast)
+        : line_(std::move(line)), cast_(format_of(cast)), operands_(std::move(v)) {
+      for (std::size_t j = 0; j < v_.size(); ++j) sizes_ += line_->counts(j) ? std::abs(double_v_[j]) : 0;
     }
 
     // The mean of numbers that each may be off by 2^-53 of it.
     Near near() const override {
       if (!line_->in_double) return {};
       double sum = 0, size = 0;
-      for (std::size_t j = 0; j < v_.size(); ++j) {
+      for (std::size_t j = 0; j < v_.size(); ++j) {  // one that does not count has the exponential 0
         const double part = line_->exponentials[j] * double_v_[j];
         sum += part;
         size += std::abs(part);
@@ -387,8 +388,9 @@ std::unique_ptr<Expression> Exponentials::mean(std::vector<Scalar> v, DType cast
 
     std::shared_ptr<const Line> line_;
     Format cast_;
-    std::vector<Scalar> v_;
-    std::vector<double> double_v_;
+    std::shared_ptr<const MeanOperands> operands_;
+    const std::vector<Scalar>& v_ = operands_->exact;
+    const std::vector<double>& double_v_ = operands_->in_double;
     double sizes_ = 0;
     mutable std::map<std::size_t, Class> classes_;  // of equal logits
     mutable Ratio of_top_;

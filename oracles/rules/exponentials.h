@@ -41,6 +41,14 @@ struct Logit {
   std::size_t like = 0;
 };
 
+// Numbers to take the mean of, many times.
+struct MeanOperands {
+  std::vector<Scalar> exact;
+  std::vector<double> in_double;  // the same
+
+  explicit MeanOperands(std::vector<Scalar> numbers);
+};
+
 class Exponentials {
  public:
   // Finite logits and -inf, not -inf alone. In double they are worked out for the filter: what an expression says of
@@ -52,7 +60,7 @@ class Exponentials {
   std::unique_ptr<Expression> logarithm_of_share(Int i) const;
   std::unique_ptr<Expression> logarithm() const;  // of the sum of all exp(x_j)
   // Returns the mean of v by the shares, of logits that are computed; numbers where a share is not 0.
-  std::unique_ptr<Expression> mean(std::vector<Scalar> v, DType cast) const;
+  std::unique_ptr<Expression> mean(std::shared_ptr<const MeanOperands> v, DType cast) const;
 
  private:
   struct Line;

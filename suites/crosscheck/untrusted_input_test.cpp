@@ -18,6 +18,7 @@
 #include "suites/expectations/waivers.h"
 #include "suites/golden/audit.h"
 #include "suites/golden/golden_folder.h"
+#include "suites/golden/golden_graphs.h"
 #include "suites/golden/golden_outputs.h"
 #include "suites/graphs/graph_run.h"
 #include "suites/mutation/mutants.h"
@@ -178,7 +179,8 @@ struct Documents {
     suites::Suite part = suite;
     part.cases.resize(6);
     part.hash = suites::suite_hash(part.cases);
-    manifest = text(suites::write_golden(part, {reports::judgement_hash(), "0.1.0", 1, {}, 1}, path("golden")));
+    const suites::Golden golden{reports::judgement_hash(), "0.1.0", 1, {}, 1, suites::exact_graphs(1, 4, 1)};
+    manifest = text(suites::write_golden(part, golden, path("golden")));
     const auto backend = opener()();
     for (const SuiteCase& planned : part.cases)
       suites::save_outcome(path("answers"), planned, backend->run(suites::request_of(planned, {})));
@@ -395,6 +397,8 @@ void read_manifest(const std::string& text, Generator&) {
   const suites::Manifest manifest = suites::read_manifest(golden);
   (void)suites::check_hashes(golden, manifest);
   (void)suites::check_recomputed(manifest, reports::judgement_hash(), 1);
+  if (const auto graphs = suites::graphs_of(manifest))
+    (void)suites::judged_graphs(*graphs, documents().path("answers"), 1);
 }
 
 // Any file of the vectors or of the answers to them.

@@ -81,9 +81,15 @@ class Layer {
   static std::size_t at(Int i) { return static_cast<std::size_t>(i); }
   static constexpr S lowest = -std::numeric_limits<S>::infinity();
 
-  S node(S value) const {
+  S node(S value) const { return node_in(in_[0]->dtype(), value); }
+  // Rounds a node of the softmax, which is worked out in softmax_precision where that is stated.
+  S softmax_node(S value) const {
+    const bool is_stated = call_.states("softmax_precision");
+    return node_in(is_stated ? *type_named_by(call_, "softmax_precision") : in_[0]->dtype(), value);
+  }
+  S node_in(DType type, S value) const {
     if (!how_.rounds_nodes) return value;
-    Tensor one({in_[0]->dtype(), {}});
+    Tensor one({type, {}});
     put_number(one, 0, static_cast<double>(value));
     return static_cast<S>(number_at(one, 0));
   }
@@ -191,11 +197,11 @@ class Layer {
 
   std::vector<S> shares(std::vector<S> x) const {
     S most = lowest, sum = 0;
-    for (const S each : x) most = std::max(most, each);
+    for (S& each : x) most = std::max(most, each = softmax_node(each));
     if (how_.forgets_most) most = 0;
-    for (S& each : x) sum += each = node(std::exp(node(each - most)));
-    sum = node(sum);
-    for (S& each : x) each = node(each / sum);
+    for (S& each : x) sum += each = softmax_node(std::exp(softmax_node(each - most)));
+    sum = softmax_node(sum);
+    for (S& each : x) each = softmax_node(each / sum);
     return x;
   }
 

@@ -160,7 +160,7 @@ class UntrustedInput(unittest.TestCase):
         ended(1, "certify", *wrong, *SMALL, "--expectations", at / "ledger.json", "--report", at / "report.json")
         ended((0, 1), "fuzz", *wrong, "--ops", "com.microsoft:NhwcConv", "--types", "f32", "--cases", 60, "--findings", "",
                        "--report", at / "fuzz.json")
-        ended(0, "golden", "write", *SMALL, "--out", at / "golden")
+        ended(0, "golden", "write", *SMALL, "--graphs", 4, "--out", at / "golden")
         ended(0, "certify", "--backend", "reference", *SMALL, "--save-outputs", at / "answers")
         onnx.save(onnx.parser.parse_model(MODEL), at / "net.onnx")
         (at / "inputs").mkdir()
