@@ -120,7 +120,12 @@ class NormalizedAnswer final : public TreeAnswer {
     const Tree x = operand(of), scale = operand(scale_of), b = operand(b_of);
     const Tree share = by_inverse_root(is_centered_ ? x - row.group->mean() : x, row.root);
     const auto scaled = [&](const Tree& part) { return b_ ? part * scale + b : part * scale; };
-    if (!is_centered_) return scaled(cast(in_format(share, stash_), x_.tensor().dtype()));
+    if (!is_centered_) {
+      const DType type = x_.tensor().dtype();
+      const Tree y = scaled(cast(in_format(share, stash_), type));
+      // A backend works in the format of X, to which it may round a scale of a wider type (reductions 3.1).
+      return type != DType::f64 && dtype() == DType::f64 ? in_format(y, DType::f32) : y;
+    }
     const Tree folded = in_format(oracles::folded(x, row.stashed_mean, scale * row.stashed_root, b));
     if (stash_) return either(scaled(cast(in_format(share, stash_), dtype())), folded);
     if (groups_) return either(scaled(share), folded);

@@ -12,6 +12,7 @@
 //     case.json         line, id, class, rulings touched, level, arithmetic, and what the intervals cannot say
 //   unscored/test_…/    of legal cases of which nothing may be claimed: no outputs, no bounds; case.json says why
 //   rejected/test_…/    models that break a constraint: no outputs; case.json names the constraints
+//   graphs/             of several nodes: golden_graphs.h
 //   MANIFEST.json       golden_folder.h
 #pragma once
 

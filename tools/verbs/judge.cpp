@@ -30,8 +30,8 @@ struct Options {
   int jobs = 0;
 };
 
-// The suite the vectors were written from. Vectors that were altered are of another case than they say; the runner is
-// there to be edited.
+// Returns the suite the vectors were written from. Vectors that were altered are of another case than they say; the
+// runner is there to be edited.
 suites::Suite suite_in(const suites::Manifest& manifest, const fs::path& folder) {
   std::vector<suites::FileProblem> problems = suites::check_hashes(folder, manifest);
   std::erase_if(problems, [](const suites::FileProblem& each) { return each.file.starts_with("runner/"); });
