@@ -186,8 +186,8 @@ void plan_planes(Plan& plan, const Window& window) {
   });
 }
 
-// Tells whether the data are planes as they lie. Behind them nothing can be read: a tile needs as many positions as it
-// is wide.
+// Tells whether the data are planes as they lie. Around them nothing can be read: a tile needs as many positions as it
+// is wide, and no map of a multiple of four has a tile by itself.
 bool is_identity(const Plan& plan, Int cells) {
   const Int width = plan.extent.maps % 4 == 0 ? slack / 4 : slack;
   return plan.plane == cells && plan.positions >= width && plan.runs.size() == 1 && plan.runs[0].step == 1 &&

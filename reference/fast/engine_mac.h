@@ -165,8 +165,10 @@ ASSAY_TARGET inline void tiles(const Mac<Lane>& mac, Int map) {
 
 template <class Lane>
 ASSAY_TARGET void multiply_accumulate(const Mac<Lane>& mac) {
-  Int map = 0;
-  for (; map + ASSAY_TALL <= mac.maps; map += ASSAY_TALL) tiles<Lane, ASSAY_TALL, 2>(mac, map);
+  // Eight maps are twice four, not six and two by themselves, whose tiles may be wider than a plane (is_identity).
+  Int map = 0, tall = mac.maps / ASSAY_TALL;
+  while (mac.maps % 4 == 0 && (mac.maps - tall * ASSAY_TALL) % 4 != 0) --tall;
+  for (; map < tall * ASSAY_TALL; map += ASSAY_TALL) tiles<Lane, ASSAY_TALL, 2>(mac, map);
   for (; map + 4 <= mac.maps; map += 4) tiles<Lane, 4, 2>(mac, map);
   for (; map < mac.maps; ++map) tiles<Lane, 1, 8>(mac, map);
 }

@@ -8,8 +8,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstring>
 #include <limits>
 #include <random>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace assay;
 
@@ -294,6 +297,19 @@ std::string shown(const EngineCase& q) {
   return line;
 }
 
+// Copies a tensor to the beginning of memory around which nothing can be read, or to its end, as near as it may lie.
+Tensor guarded(const Tensor& tensor, bool at_end) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t size = tensor.bytes().size(), room = (size + page - 1) / page * page;
+  void* const all = ::mmap(nullptr, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(all != MAP_FAILED);
+  std::byte* const first = static_cast<std::byte*>(all) + page;
+  REQUIRE(::mprotect(first, room, PROT_READ | PROT_WRITE) == 0);
+  std::byte* const begin = first + (at_end ? (room - size) / 16 * 16 : 0);
+  std::memcpy(begin, tensor.bytes().data(), size);
+  return Tensor::over(tensor.type(), {begin, [=](std::byte*) { ::munmap(all, room + 2 * page); }});
+}
+
 template <class Request>
 void hold_to_the_naive_loop(Request&& draw, std::size_t few) {
   const std::size_t count = thinned(is_full_run() ? 10 * few : few);
@@ -301,7 +317,10 @@ void hold_to_the_naive_loop(Request&& draw, std::size_t few) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto seed = static_cast<std::uint64_t>(seeds.between(0, std::numeric_limits<Int>::max()));
     Dice dice(seed);
-    const EngineCase engine_case = draw(dice, dice.one_in(5));
+    EngineCase engine_case = draw(dice, dice.one_in(5));
+    if (dice.one_in(3))
+      for (std::optional<Tensor>& each : engine_case.data)
+        if (each) each = guarded(*each, i % 2 == 0);
     INFO("seed " << seed << ": " << shown(engine_case));
     REQUIRE(engine_case.definition->violated(Call(*engine_case.definition, engine_case.node)).empty());
     const Tensor naive = engine_case.run(0);
@@ -333,6 +352,21 @@ TEST_CASE("The engine gives the bits of the naive loop: MatMulInteger", "[engine
 }
 TEST_CASE("The engine gives the bits of the naive loop: ConvTranspose", "[engine]") {
   hold_to_the_naive_loop(transposed, 1500);
+}
+
+// A kernel of one cell leaves planes as they lie, which a tile may be wider than.
+TEST_CASE("The engine reads nothing beside its data", "[engine]") {
+  Dice dice(Catch::rngSeed());
+  for (const Int maps : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 20, 32})
+    for (const Int cells : {31, 32, 33, 36, 48, 63, 64, 65, 100, 127, 128, 129, 300})
+      for (const bool at_end : {false, true}) {
+        EngineCase conv{&newest("Conv"), {}, {}};
+        const Tensor x = filled(dice, DType::f32, {1, 4, cells}, Data::ordinary);
+        give(conv, "X", guarded(x, at_end));
+        give(conv, "W", filled(dice, DType::f32, {maps, 4, 1}, Data::ordinary));
+        INFO(shown(conv));
+        CHECK((conv.run(1) == conv.run(0)));
+      }
 }
 
 // Large enough for seven threads to start.
