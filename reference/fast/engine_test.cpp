@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <cstring>
+#include <algorithm>
 #include <limits>
 #include <random>
 #include <sys/mman.h>
@@ -306,7 +306,7 @@ Tensor guarded(const Tensor& tensor, bool at_end) {
   std::byte* const first = static_cast<std::byte*>(all) + page;
   REQUIRE(::mprotect(first, room, PROT_READ | PROT_WRITE) == 0);
   std::byte* const begin = first + (at_end ? (room - size) / 16 * 16 : 0);
-  std::memcpy(begin, tensor.bytes().data(), size);
+  std::ranges::copy(tensor.bytes(), begin);
   return Tensor::over(tensor.type(), {begin, [=](std::byte*) { ::munmap(all, room + 2 * page); }});
 }
 
