@@ -146,12 +146,12 @@ std::string_view name(GoldenKind golden_kind) {
 std::string GoldenCase::folder() const { return std::string(suites::name(golden_kind)) + "/" + name; }
 
 std::string golden_name(const SuiteCase& planned) {
-  constexpr std::size_t digits = 16;
   const OpVersion& version = planned.c.version;
   std::string words = version.domain + (version.domain.empty() ? "" : "_") + version.name;
   for (char& letter : words)
     letter = letter == '.' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return "test_" + words + "_" + std::to_string(version.since_version) + "_" + case_id(planned.line).substr(0, digits);
+  return "test_" + words + "_" + std::to_string(version.since_version) + "_" +
+         case_id(planned.line).substr(0, digits_of_id);
 }
 
 GoldenCase golden_case(const SuiteCase& planned) {

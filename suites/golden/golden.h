@@ -44,6 +44,8 @@ struct GoldenCase {
   std::string folder() const;  // "valid/test_…"
 };
 
+// Digits of the id of a case, or of a graph, in the name of its folder.
+inline constexpr std::size_t digits_of_id = 16;
 std::string golden_name(const SuiteCase& planned);
 GoldenCase golden_case(const SuiteCase& planned);
 

@@ -41,10 +41,7 @@ Judged judged(const GraphCase& graph, const fs::path& answers) {
 
 }  // namespace
 
-std::string golden_name(const GraphCase& graph) {
-  constexpr std::size_t digits = 16;
-  return "test_graph_" + case_id(line(graph)).substr(0, digits);
-}
+std::string golden_name(const GraphCase& graph) { return "test_graph_" + case_id(line(graph)).substr(0, digits_of_id); }
 
 std::vector<GraphCase> exact_graphs(std::uint64_t seed, std::uint64_t drawn, int jobs) {
   std::vector<std::optional<GraphCase>> all(drawn);
@@ -80,9 +77,8 @@ RecordedGraphs judged_graphs(const std::vector<GraphCase>& graphs, const fs::pat
     std::ranges::move(all[i].problems, std::back_inserter(out.problems));
     ++out.harvest.states[all[i].verdict.state];
     if (!is_finding(all[i].verdict.state)) continue;
-    GraphFinding finding{i, line(graphs[i]), line(graphs[i]), std::move(all[i].verdict), {}};
-    for (const GraphStep& step : graphs[i].steps) finding.operators.push_back(step.c.version.name);
-    out.harvest.findings.push_back(std::move(finding));
+    const std::string own = line(graphs[i]);
+    out.harvest.findings.push_back({i, own, own, std::move(all[i].verdict), operators_of(graphs[i])});
   }
   sort_into_causes(out.harvest);
   return out;

@@ -17,7 +17,7 @@
 
 namespace assay::suites {
 
-// "test_graph_0a1b2c3d4e5f6071", the end of it the head of the line's id.
+// Names the folder of a graph: "test_graph_0a1b2c3d4e5f6071", the end of it the head of the line's id.
 std::string golden_name(const GraphCase& graph);
 
 // Draws so many graphs and keeps those with one right answer to the bit, which kernels and oracle agree on.
@@ -25,7 +25,8 @@ std::vector<GraphCase> exact_graphs(std::uint64_t seed, std::uint64_t drawn, int
 
 std::vector<GoldenFile> golden_files(const GraphCase& graph);
 
-// What a device brought back of graphs (golden_outputs.h), judged, and every file that is not as it should be.
+// Holds the verdicts on what a device brought back of graphs (golden_outputs.h), and every file that is not as it
+// should be.
 struct RecordedGraphs {
   GraphHarvest harvest;
   std::vector<FileProblem> problems;

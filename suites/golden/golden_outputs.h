@@ -33,8 +33,8 @@ struct RecordedAnswers {
   oracles::Outcome outcome;
   std::vector<FileProblem> problems;
 };
-// What was run: the name of its folder, the types of its outputs (the last is that of all that follow; none where no
-// rule says), and on how many data sets.
+// Says what was run: the name of its folder, the types of its outputs (the last is that of all that follow; none where
+// no rule says), and on how many data sets.
 struct Recording {
   std::string name;
   std::vector<DType> types;
@@ -46,7 +46,7 @@ RecordedAnswers saved_outcome(const std::filesystem::path& root, const SuiteCase
 // Throws InputError where it is no description.
 Description saved_description(const std::filesystem::path& root);
 
-// What lies in the folder and is called as none of these.
+// Finds what lies in the folder and is called as none of these.
 std::vector<FileProblem> strangers(const std::filesystem::path& root, std::set<std::string> names);
 
 // The saved answers as a backend, so that they are judged on the road of every other.

@@ -116,9 +116,7 @@ class GraphRunner {
     GraphCase graph = shrunk(ran.drawn.graph, still_fails, has_cure(symptom.cure) ? most_tries : most_tries / 8);
     oracles::GraphVerdict verdict = run_graph(graph, backend, run_options_);
     if (symptom_of(verdict) != symptom) graph = ran.drawn.graph, verdict = ran.verdict;
-    GraphFinding finding{index, line(graph), line(ran.drawn.graph), std::move(verdict), {}};
-    for (const GraphStep& step : graph.steps) finding.operators.push_back(step.c.version.name);
-    return finding;
+    return {index, line(graph), line(ran.drawn.graph), std::move(verdict), operators_of(graph)};
   }
 
   const GraphPlan& plan_;
@@ -132,6 +130,10 @@ class GraphRunner {
 };
 
 }  // namespace
+
+std::vector<std::string> operators_of(const GraphCase& graph) {
+  return transformed<std::string>(graph.steps, [](const GraphStep& step) { return step.c.version.name; });
+}
 
 std::string in_words(const GraphCause& cause) {
   const std::string what = cause.symptom.state == State::fail      ? "wrong values"

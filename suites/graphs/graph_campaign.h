@@ -28,6 +28,7 @@ struct GraphFinding {
   oracles::GraphVerdict verdict;       // of the small one
   std::vector<std::string> operators;  // of its steps
 };
+std::vector<std::string> operators_of(const GraphCase& graph);
 
 // Findings that fail alike; where it is by values, each holds the operators of the smallest.
 struct GraphCause {
