@@ -80,9 +80,13 @@ void scale(Tally& tally, const Dot& dot, const Format& type) {
   between.magnitude = tally.magnitude;
   between.granule = tally.granule;
   between.weight += Dyadic{tally.terms, 0} * (Dyadic{1, 0} + size);
+  const auto vanishes = [&](const Scalar& by, const Scalar& infinite) {  // once it is scaled, and their product is NaN
+    return !infinite.is_finite() && by.is_finite() && abs(by.value()) * size < Dyadic::power_of_two(type.min_exponent);
+  };
   for (const Term& term : dot.terms) {
     between.note(term.a, alpha);
     between.note(*term.b, alpha);
+    tally.subnormal_meets_infinity |= vanishes(term.a, *term.b) || vanishes(*term.b, term.a);
   }
   tally.sum = tally.sum * alpha.value();
   tally.magnitude = tally.magnitude * size;

@@ -151,6 +151,7 @@ TEST_CASE("A scaled dot has two roundings more, and none where every order is ex
   CHECK(scaled(Operation(DType::f32, "lit:1e20", "lit:1e20", 1), 0x1p-60).kind == Kind::unscored);
   CHECK(scaled(Operation(DType::f32, "lit:1e-20", "lit:1e30", 1), 0x1p40).kind == Kind::unscored);
   CHECK(scaled(Operation(DType::f32, "lit:inf", "const:1", 1), -2).kind == Kind::negative_infinity);
+  CHECK(scaled(Operation(DType::f32, "lit:inf", "lit:0x1p-120", 1), 0x1p-20).kind == Kind::unscored);
 }
 
 TEST_CASE("What is added to a scaled dot is not scaled", "[dot]") {

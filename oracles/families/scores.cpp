@@ -255,12 +255,19 @@ void ScoreTerms::add(const Scalar& a, const Scalar& b) {
   is_nothing_ = is_nothing_ && (a.is_zero() || b.is_zero());
   if (a.is_finite() && b.is_finite()) return terms_.push_back(operand(a) * operand(b));
   is_nan_there_ = is_nan_there_ || is_nan(a) || is_nan(b) || a.is_zero() || b.is_zero();
+  for (const Scalar& each : {a, b}) vanishes_ = vanishes_ || each.is_subnormal(format_of(DType::f32));
   (a.negative == b.negative ? has_most_ : has_least_) = true;
 }
 
 Score ScoreTerms::sum() const {
   if (is_nan_there_ || (has_most_ && has_least_)) return {nullptr, nan(), false};
-  if (has_most_ || has_least_) return {nullptr, infinity(has_least_), false};
+  if (has_most_ || has_least_) {
+    double sizes = 0;
+    for (const Tree& each : terms_) sizes += each->size();
+    // A subnormal number that meets an infinity makes NaN where it is flushed, and so does the other infinity.
+    if (vanishes_ || !(sizes < 0x1p120)) return {operand(Scalar()), {}, false, "G53"};
+    return {nullptr, infinity(has_least_), false};
+  }
   return {terms_.empty() ? operand(Scalar()) : sum_of(terms_), {}, is_nothing_};
 }
 

@@ -39,7 +39,7 @@ class ScoreTerms {
 
  private:
   std::vector<Tree> terms_;
-  bool is_nan_there_ = false, has_least_ = false, has_most_ = false, is_nothing_ = true;
+  bool is_nan_there_ = false, has_least_ = false, has_most_ = false, is_nothing_ = true, vanishes_ = false;
 };
 Score opposite(const Score& score);
 

@@ -645,8 +645,12 @@ class Attended final : public AttentionAnswer {
   Said weighed(const Row& row, const std::shared_ptr<const MeanOperands>& operands, bool in_double) const {
     const std::vector<Scalar>& v = operands->exact;
     bool may_be_nan = row.may_spoil, has_nan = false, has_least = false, has_most = false;
+    double sizes = 0;
     for (std::size_t j = 0; j < v.size(); ++j) {
-      if (v[j].is_finite()) continue;
+      if (v[j].is_finite()) {
+        sizes += std::abs(v[j].as_double());
+        continue;
+      }
       if (!row.keys[j].logit.tree) {
         may_be_nan = true;
         continue;
@@ -655,6 +659,8 @@ class Attended final : public AttentionAnswer {
       (v[j].negative ? has_least : has_most) |= is_infinite(v[j]);
       if (!is_nan(v[j]) && !weighs(row, j)) return unscored("an infinity whose weight may vanish");
     }
+    if ((has_least || has_most) && !(sizes < std::ldexp(1.0, format_of(dtype()).max_exponent - 1)))
+      return unscored("an infinity beside what may overflow");
     Said out = has_nan || (has_least && has_most) ? Said(exactly(nan(), dtype()))
                : has_least || has_most            ? Said(exactly(infinity(has_least), dtype()))
                                        : Said(of_->in_precision(row.shares(in_double).mean(operands, of_->type)));

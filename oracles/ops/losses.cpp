@@ -91,7 +91,7 @@ class LossAnswer final : public TreeAnswer {
     if (const Element* const element = std::get_if<Element>(&value)) {
       const bool is_nan = element->kind == Kind::nan || oracles::is_nan(w), is_open = element->kind == Kind::one_of;
       if (is_nan || (w.is_zero() && !is_open)) out.strange = nan();
-      if (is_nan || is_open || w.is_zero() || !w.is_finite()) return out;
+      if (is_nan || is_open || w.is_zero() || !w.is_finite() || w.is_subnormal(format_of(dtype()))) return out;
       out.strange = infinity((element->kind == Kind::negative_infinity) == w.negative);
       return out;
     }
@@ -145,6 +145,7 @@ class LossAnswer final : public TreeAnswer {
       has_open |= !each.tree && !is_infinite(each.strange);
       has_negative |= each.weight.negative;
       if (each.tree) sizes += (*each.tree)->size();
+      if (weight_ && each.weight.is_finite()) sizes += std::abs(each.weight.as_double());
     }
     if (has_open || (has_negative && call_.text("reduction") == "mean"))
       return unscored("infinities by way of what may be anything");

@@ -26,8 +26,41 @@ class Repeated final : public TreeNode {
   double factors_;
 };
 
+// Holds a value that may be no number, and whether every arithmetic agrees on which: one that underflows makes 0 of
+// what is small, and 0 times an infinity is NaN; one that rounds makes 0, or the other sign, of a sum that nearly
+// cancels.
+struct Rough {
+  double value = 0;
+  bool is_sure = true;
+};
+
+bool is_far_from_ends(double x) {
+  return x == 0 || !std::isfinite(x) || (std::abs(x) > 0x1p-100 && std::abs(x) < 0x1p100);
+}
+
+// Tells whether what becomes of two values is as sure as they are: NaN stays NaN beside anything.
+bool are_sure(const Rough& a, const Rough& b) {
+  const auto is_sure_nan = [](const Rough& x) { return x.is_sure && std::isnan(x.value); };
+  return (a.is_sure && b.is_sure) || is_sure_nan(a) || is_sure_nan(b);
+}
+
+Rough operator+(const Rough& a, const Rough& b) {
+  const double sum = a.value + b.value, size = std::abs(a.value) + std::abs(b.value);
+  const bool is_kept = !std::isfinite(size) || size == 0 || std::abs(sum) > 0x1p-14 * size;
+  return {sum, are_sure(a, b) && is_kept};
+}
+Rough operator-(const Rough& a, const Rough& b) { return a + Rough{-b.value, b.is_sure}; }
+Rough operator*(const Rough& a, const Rough& b) {
+  const double product = a.value * b.value;
+  const bool is_lost = product == 0 && a.value != 0 && b.value != 0;
+  return {product, are_sure(a, b) && !is_lost && is_far_from_ends(product)};
+}
+Rough operator/(const Rough& a, const Rough& b) {
+  return a * Rough{1 / b.value, b.is_sure && is_far_from_ends(b.value)};
+}
+
 // Holds what one element is computed of. The same formulas are read with trees and, where an operand is no number, with
-// doubles: what then becomes of it no rounding decides.
+// rough values.
 template <class V>
 struct Terms {
   V rate, x, g, v, h;  // rate: R
@@ -35,17 +68,23 @@ struct Terms {
 };
 
 Tree square_root_of(const Tree& x) { return root(x); }
-double square_root_of(double x) { return std::sqrt(x); }
+Rough square_root_of(const Rough& x) { return {std::sqrt(x.value), x.is_sure}; }
 Tree raised_to(const Scalar& b, Int t, const Tree&) {
   return std::make_shared<Repeated>(power(operand(b), scalar(t)), static_cast<double>(t));
 }
-double raised_to(const Scalar& b, Int t, double) { return std::pow(b.as_double(), static_cast<double>(t)); }
+Rough raised_to(const Scalar& b, Int t, const Rough&) { return {std::pow(b.as_double(), static_cast<double>(t))}; }
 Tree constant_of(const Scalar& x, const Tree&) { return operand(x); }
-double constant_of(const Scalar& x, double) { return x.as_double(); }
+Rough constant_of(const Scalar& x, const Rough&) {
+  const double value = is_nan(x) ? std::nan("") : x.is_finite() ? x.as_double() : x.negative ? -HUGE_VAL : HUGE_VAL;
+  return {value, is_far_from_ends(value)};
+}
 Tree any_of(const Tree& a, const Tree& b) { return either(a, b); }
-double any_of(double a, double b) { return a == b ? a : std::nan(""); }
+Rough any_of(const Rough& a, const Rough& b) {
+  const bool is_same = a.value == b.value || (std::isnan(a.value) && std::isnan(b.value));
+  return {a.value, are_sure(a, b) && is_same};
+}
 Tree in_type_of_rate(const Tree& x, DType type) { return type == DType::f32 ? in_format(x, type) : x; }
-double in_type_of_rate(double x, DType) { return x; }
+Rough in_type_of_rate(const Rough& x, DType) { return x; }
 
 // Holds X', V' and H', as far as the operator has them.
 template <class V>
@@ -134,16 +173,8 @@ class UpdateAnswer final : public TreeAnswer {
     return chosen(updated(Terms<Tree>{operand(rate), operand(x), operand(g), operand(v), operand(last), t}));
   }
 
-  // An infinity or NaN beside numbers that overflow nowhere; a coefficient of 0 may leave it out.
+  // An infinity or NaN beside numbers; a coefficient of 0 may leave it out.
   TreeValue of_no_number(const std::vector<Scalar>& all, Int t) const {
-    const auto as_double = [](const Scalar& of) {
-      if (is_nan(of)) return std::nan("");
-      return of.is_finite() ? of.as_double() : of.negative ? -HUGE_VAL : HUGE_VAL;
-    };
-    constexpr double large = 1e4;
-    for (const Scalar& each : all)
-      if (each.is_finite() && std::abs(each.as_double()) > large)
-        return unscored("an infinity beside what may overflow");
     const auto is_left_out = [&](const char* name) {
       return call_.definition().attribute(name) && stated(name).is_zero();
     };
@@ -156,8 +187,10 @@ class UpdateAnswer final : public TreeAnswer {
       return chosen(updated(
           Terms<Tree>{operand(others[0]), operand(all[1]), operand(all[2]), operand(all[3]), operand(all[4]), t}));
     }
-    const double value = chosen(updated(Terms<double>{as_double(all[0]), as_double(all[1]), as_double(all[2]),
-                                                      as_double(all[3]), as_double(all[4]), t}));
+    const auto roughly = [](const Scalar& of) { return constant_of(of, Rough()); };
+    const auto [value, is_sure] = chosen(
+        updated(Terms<Rough>{roughly(all[0]), roughly(all[1]), roughly(all[2]), roughly(all[3]), roughly(all[4]), t}));
+    if (!is_sure) return unscored("an infinity beside what may overflow, underflow or cancel");
     if (std::isnan(value)) return exactly(nan(), dtype());
     if (std::isinf(value)) return exactly(infinity(value < 0), dtype());
     return unscored("a quotient by an infinity");

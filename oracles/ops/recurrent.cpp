@@ -159,6 +159,8 @@ Quantity operator*(const Quantity& a, const Quantity& b) {
   if (by.is_infinite()) return Quantity::none(infinity(of.special.negative != by.special.negative));
   if (!by.is_operand || !by.tree) return Quantity::none(anything);
   const Dyadic value = by.tree->fraction()->numerator;
+  const bool may_vanish = !value.is_zero() && abs(value) < Dyadic::power_of_two(format_of(DType::f16).min_exponent);
+  if (may_vanish) return Quantity::none(anything);  // a subnormal number, which is flushed
   return Quantity::none(value.is_zero() ? nan() : infinity(of.special.negative != (value < Dyadic{})));
 }
 

@@ -25,6 +25,12 @@ struct GroupPoint {
   bool has_infinity(bool negative) const {
     return std::ranges::any_of(x, [=](const Scalar& each) { return is_infinite(each) && each.negative == negative; });
   }
+  // Tells whether what is finite may add up to an infinity.
+  bool may_overflow() const {
+    double sizes = 0;
+    for (const Scalar& each : x) sizes += each.is_finite() ? std::abs(each.as_double()) : 0;
+    return !(sizes < std::ldexp(1.0, format_of(dtype).max_exponent - 1));
+  }
 };
 
 // What needs no rounding; a sum, perhaps divided; what is computed.
@@ -274,8 +280,9 @@ GroupValue log_of_sum(const GroupPoint& p) {
     if (sum <= 0) return undefined("N8", "the logarithm of 0, or of less");
     return cut(p, *total(Total::logarithm, p.x, true));
   }
-  const bool is_nan = p.has_nan() || p.has_infinity(true);
-  if (is_nan || p.has_infinity(false)) return exactly(is_nan ? nan() : infinity(), p.dtype);
+  if (p.has_nan() || p.has_infinity(true)) return exactly(nan(), p.dtype);
+  if (p.has_infinity(false))
+    return p.may_overflow() ? unscored("a partial sum may overflow") : exactly(infinity(), p.dtype);
   const std::optional<int> sign = certain_sign(p.x, p.dtype);
   if (!sign) return unscored("the sum may be 0, or less");
   if (*sign > 0) return total(Total::logarithm, p.x);

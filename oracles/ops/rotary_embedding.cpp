@@ -61,17 +61,19 @@ class RotatedAnswer final : public TreeAnswer {
     const Scalar own = x_.at(index);
     const std::vector<Factor> all = factors(index);
     if (all.empty()) return own.is_finite() ? TreeValue(operand(own)) : exactly(own, dtype());
-    bool has_nan = false, has_least = false, has_most = false;
+    bool has_nan = false, has_least = false, has_most = false, vanishes = false;
     std::vector<Tree> terms;
     for (const auto& [table, from] : all) {
       const Scalar x = x_.at(from);
       const bool is_strange = !table.is_finite() || !x.is_finite(), is_negative = table.negative != x.negative;
       has_nan |= is_nan(table) || is_nan(x) || (is_strange && (table.is_zero() || x.is_zero()));
+      vanishes |= is_strange && (table.is_subnormal(format_of(dtype())) || x.is_subnormal(format_of(dtype())));
       has_least |= is_strange && is_negative;
       has_most |= is_strange && !is_negative;
       if (!is_strange) terms.push_back(operand(table) * operand(x));
     }
     if (has_nan || (has_least && has_most)) return exactly(nan(), dtype());
+    if (vanishes) return unscored("a subnormal meets an infinity");
     if (terms.size() == all.size()) return terms[0] + terms[1];
     const double limit = std::ldexp(1.0, format_of(dtype()).max_exponent - 1);
     if (std::ranges::any_of(terms, [&](const Tree& each) { return !(each->size() < limit); }))

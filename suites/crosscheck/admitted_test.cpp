@@ -158,6 +158,20 @@ TEST_CASE("What a backend rounds or moves as no text forbids is contested, below
   constexpr const char* loss =
       "NegativeLogLikelihoodLoss-13 opset=13 ir=8 input=f32[3,1]~hold:2e38 target=i64[3]~values:0,0,0";
   CHECK(state_of(loss, -std::numeric_limits<double>::infinity()) == State::unscored);
+  // 1 over the norm overflows, the share does not.
+  const char* const tiny = "LpNormalization-22 opset=22 ir=10 input=bf16[1]~hold:0x1p-130 p=1";
+  CHECK(state_of(tiny, std::numeric_limits<double>::infinity()) == State::unscored);
+  // What meets an infinity may be 0 before it does: a quotient, what alpha scales, a subnormal weight.
+  for (const char* const text :
+       {"ai.onnx.preview.training:Adagrad-1 opset=1 ir=8 R=f32[]~hold:inf T=i64[]~hold:0 inputs_0=f32[1]~hold:1 "
+        "inputs_1=f32[1]~hold:0x1p-149 inputs_2=f32[1]~hold:9 outputs=outputs_1",
+        "Gemm-13 opset=13 ir=8 A=f32[1,1]~hold:inf B=f32[1,1]~hold:0x1p-120 alpha=1e-30",
+        "NegativeLogLikelihoodLoss-13 opset=13 ir=8 input=f32[1,1]~hold:inf target=i64[1]~values:0 "
+        "weight=f32[1]~hold:0x1p-130 reduction=sum",
+        "ai.onnx.ml:LinearRegressor-1 opset=1 ir=8 X=f32[1,1]~hold:inf coefficients=1e-40 targets=1"}) {
+    INFO(text);
+    CHECK(state_of(text, std::nan("")) != State::fail);
+  }
 }
 
 }  // namespace assay::mutation
