@@ -139,8 +139,9 @@ Oracle selu() {
   });
 }
 
-// With a negative alpha the body takes the exponential where x is positive (E39). It also computes x / alpha where that
-// says nothing, which may overflow.
+// With a negative alpha the body takes the exponential where x is positive (E39), and e^(x / alpha), as it is written,
+// may overflow where the product with alpha does not. The body also computes x / alpha where that says nothing, which
+// may overflow.
 Oracle celu() {
   return of_function(function_of_celu, [](const ElementPoint& p) -> ElementValue {
     const Scalar &x = p.x[0], alpha = constant(p, "alpha");
@@ -153,6 +154,10 @@ Oracle celu() {
       if (!is_curved) return x;
       return alpha.negative == is_body ? limit(-alpha.value(), {8, 6, std::abs(sizes[1])}) : ElementValue(x);
     }
+    const double most = 0.6931 * std::max(format_of(type_of(p)).max_exponent, format_of(DType::f32).max_exponent);
+    const double power = sizes[0] / std::abs(sizes[1]), of_product = power + std::log(std::abs(sizes[1]));
+    if (is_curved && alpha.negative != is_body && power > most && of_product < most + 1)
+      return unscored("e^(x / alpha) may overflow");
     Evaluation out{x.value(), [](const Real& of) { return of; }};
     if (!is_curved) {
       out.tolerance = tolerance(Function::celu, sizes, sizes[0]);
