@@ -99,6 +99,7 @@ class Process {
   std::size_t unread_bytes() const;                           // of what was sent to it
   std::size_t resident_bytes() const;                         // of the child and all it started, counted now
   std::chrono::milliseconds processor_time() const;           // that those which live have used
+  QueuedTimes queued() const { return cell_->queued(); }      // of its threads
   std::size_t watched_bytes() const;                          // the same, up to 20 ms old and for nothing
   void allow(std::size_t memory);                             // resident bytes from now on
   LimitExceeded excess() const;                               // of which it was killed

@@ -269,6 +269,15 @@ std::string_view words(Isolation isolation) {
   return "";
 }
 
+std::chrono::nanoseconds longest_queued(const QueuedTimes& before, const QueuedTimes& now) {
+  std::chrono::nanoseconds longest(0);
+  for (const auto& [thread, time] : now) {
+    const auto known = before.find(thread);
+    longest = std::max(longest, known == before.end() ? time : time - known->second);
+  }
+  return longest;
+}
+
 Sandbox::Sandbox(const SpawnOptions& spawn) {
   // What was refused once will be refused again.
   static std::atomic<Isolation> possible = Isolation::pid_namespace;
@@ -359,9 +368,25 @@ void Sandbox::signal(pid_t descendant, int number) const {
   if (entry.is_open()) ::syscall(SYS_pidfd_send_signal, entry.number(), number, nullptr, 0);
 }
 
-std::string Sandbox::stat_of(pid_t descendant) const {
-  const std::string number = std::to_string(descendant);
-  return proc_.is_open() ? content(proc_.number(), number + "/stat") : content(AT_FDCWD, "/proc/" + number + "/stat");
+std::string Sandbox::stat_of(pid_t descendant) const { return content(proc_.number(), folder_of(descendant) + "stat"); }
+
+// Below proc_ or, where that is not open, from the root.
+std::string Sandbox::folder_of(pid_t descendant) const {
+  return (proc_.is_open() ? "" : "/proc/") + std::to_string(descendant) + "/";
+}
+
+// The second number of /proc/…/schedstat is that of nanoseconds.
+QueuedTimes Sandbox::queued() const {
+  QueuedTimes all;
+  for (const pid_t descendant : descendants()) {
+    const std::string tasks = folder_of(descendant) + "task";
+    for (const pid_t task : numbers_in(proc_.number(), tasks)) {
+      const std::string times = content(proc_.number(), tasks + "/" + std::to_string(task) + "/schedstat");
+      if (const std::size_t second = times.find(' '); second != std::string::npos)
+        all[task] = std::chrono::nanoseconds(number_in<std::int64_t>(std::string_view(times).substr(second + 1)));
+    }
+  }
+  return all;
 }
 
 Usage Sandbox::usage(std::size_t enough) const {

@@ -15,7 +15,9 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +35,10 @@ struct Usage {
   std::size_t tasks = 0;     // processes and threads
   std::size_t ticks = 0;     // of processor time, as sysconf(_SC_CLK_TCK) has them
 };
+
+using QueuedTimes = std::map<pid_t, std::chrono::nanoseconds>;
+// Returns what the thread has stood in line since that stood there longest.
+std::chrono::nanoseconds longest_queued(const QueuedTimes& before, const QueuedTimes& now);
 
 struct SpawnOptions {
   std::string program;                              // a path
@@ -53,6 +59,8 @@ class Sandbox {
   const Descriptor& news() const { return news_; }
   // Stops counting above `enough` tasks.
   Usage usage(std::size_t enough) const;
+  // Returns how long each thread that lives has stood in line for a processor; empty where the kernel does not count.
+  QueuedTimes queued() const;
   // Living descendants that left the process group of `leader`, by the numbers they have inside.
   std::vector<pid_t> escaped(pid_t leader) const;
   // The program that was started, by the number it has inside.
@@ -80,6 +88,7 @@ class Sandbox {
   void end(std::vector<pid_t> (Sandbox::*who)() const) const;
   void signal(pid_t descendant, int number) const;
   std::string stat_of(pid_t descendant) const;
+  std::string folder_of(pid_t descendant) const;
 
   Isolation isolation_ = Isolation::subreaper;
   pid_t init_ = -1, worker_ = -1;

@@ -87,6 +87,12 @@ def loop():
         pass
 
 
+def work(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
 def flood(descriptor):
     while True:
         os.write(descriptor, b"x" * (1 << 16))
@@ -136,6 +142,7 @@ ANSWERS = {
     "hangs with a child": lambda h, s: leave_a_child_and(lambda: time.sleep(600)),
     "dies with a child": lambda h, s: leave_a_child_and(lambda: die(signal.SIGSEGV)),
     "answers too late": lambda h, s: (time.sleep(3), say(honest(h, s))),
+    "works": lambda h, s: (work(0.5), say(honest(h, s))),
     "answers late": lambda h, s: (time.sleep(0.6), say(honest(h, s))),
     "eats memory": lambda h, s: eat_memory(),
     "half, exits 0": lambda h, s: (half(honest(h, s)), os._exit(0)),

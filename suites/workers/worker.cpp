@@ -327,13 +327,44 @@ bool Worker::is_introduced_on_stdout(Exchange& exchange) {
   return true;
 }
 
+// Deadline: the time in which a worker stands in line for a processor does not count, so that no machine with too much
+// to do makes a hang of it; eight times the limit is the end. Who answers within an eighth of it costs no look at that.
+class Worker::Deadline {
+ public:
+  Deadline(const Process& process, std::chrono::milliseconds limit)
+      : process_(process), limit_(limit), start_(Clock::now()), until_(start_ + limit / 8) {}
+  Clock::time_point until() const { return until_; }
+  bool has_passed() {
+    const auto now = Clock::now();
+    if (now < until_) return false;
+    QueuedTimes queued = process_.queued();
+    if (is_looked_at_) {
+      const auto late = longest_queued(queued_, queued);
+      if (late < limit_ / 16 || now >= start_ + 8 * limit_) return true;
+      until_ = now + late;
+    } else {
+      until_ = start_ + limit_;
+    }
+    is_looked_at_ = true;
+    queued_ = std::move(queued);
+    return false;
+  }
+
+ private:
+  const Process& process_;
+  std::chrono::milliseconds limit_;
+  Clock::time_point start_, until_;
+  QueuedTimes queued_;
+  bool is_looked_at_ = false;
+};
+
 // Nothing, once the exchange holds a complete answer.
 std::optional<Outcome> Worker::await(Exchange& exchange) {
   using Progress = Exchange::Progress;
-  const auto deadline = Clock::now() + exchange.limit();
+  Deadline deadline(*process_, exchange.limit());
   bool is_answered = false;
   for (;;) {
-    const auto event = process_->wait(exchange.outgoing, exchange.incoming, deadline);
+    const auto event = process_->wait(exchange.outgoing, exchange.incoming, deadline.until());
     if (event.arrived) {
       const Progress progress = exchange.look();
       if (progress == Progress::garbled) {
@@ -345,10 +376,10 @@ std::optional<Outcome> Worker::await(Exchange& exchange) {
     const bool is_over = event.closed || event.exited;
     if (is_answered && (is_over || exchange.outgoing.is_empty())) return std::nullopt;
     if (is_introduced_on_stdout(exchange)) return std::nullopt;
-    const auto now = Clock::now();
-    exchange.was_read = !(is_over || now >= deadline) || process_->unread_bytes() < exchange.outgoing.sent();
+    const bool is_late = !is_over && deadline.has_passed();
+    exchange.was_read = !(is_over || is_late) || process_->unread_bytes() < exchange.outgoing.sent();
     if (is_over) return ended(exchange);
-    if (now >= deadline) {
+    if (is_late) {
       was_asleep_ = process_->processor_time() < exchange.limit() / 8;
       return failed(Kind::timed_out, "no answer within " + in_words(exchange.limit()));
     }

@@ -56,6 +56,7 @@ class Worker : public Backend {
 
  private:
   struct Exchange;
+  class Deadline;
   void pose(const Request& request);
   std::unique_ptr<Process> opened() const;
   std::optional<oracles::Outcome> start();

@@ -8,8 +8,10 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <sched.h>
 #include <sstream>
 #include <thread>
 #include <unistd.h>
@@ -269,6 +271,31 @@ TEST_CASE("Worker: a worker that does not answer in time has timed out", "[worke
   Worker worker("liar", liar(), short_limits);
   check(worker, {"hangs", Kind::timed_out, "no answer within 300 ms"});
   check(worker, {"half, hangs", Kind::timed_out, "no answer within 300 ms"});
+}
+
+TEST_CASE("Worker: a worker that stands in line for a processor is not late", "[worker]") {
+  cpu_set_t all, one;
+  REQUIRE(::sched_getaffinity(0, sizeof(all), &all) == 0);
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+  REQUIRE(::sched_setaffinity(0, sizeof(one), &one) == 0);  // of this thread, and of what it starts
+  std::atomic<bool> is_over = false;
+  std::vector<std::thread> others;
+  for (int i = 0; i < 4; ++i)
+    others.emplace_back([&] {
+      while (!is_over) continue;
+    });
+  for (const Isolation isolation : {Isolation::pid_namespace, Isolation::subreaper}) {
+    Worker worker("liar", liar(), {.run = 1s, .isolation = isolation});
+    const auto start = std::chrono::steady_clock::now();
+    check_honest(worker, submit("works"));
+    CHECK(std::chrono::steady_clock::now() - start > 1200ms);  // at a fifth of the speed
+    check(worker, {"hangs", Kind::timed_out, "no answer within 1 s"});
+  }
+  is_over = true;
+  for (std::thread& other : others) other.join();
+  ::sched_setaffinity(0, sizeof(all), &all);
 }
 
 TEST_CASE("Worker: what was cut off names the limit it had, and not a longer one", "[worker]") {
