@@ -143,7 +143,7 @@ class Quotient final : public TreeNode {
     const double off = (off_a + size() * off_b) / (least - off_b);
     return proven(off + rho(p, size() + off, 2) + (1 + operands_[0]->size() + off_a) * lost(p));
   }
-  // A product with the reciprocal of what is divided by overflows where that is subnormal.
+  // Breaks down, too, where 1 over what is divided by overflows: a kernel may multiply by that (reductions 3.2).
   bool breaks_down(const Policy& p) const override {
     const double least = operands_[1]->least() - operands_[1]->error(p);
     return (least > 0 && least < two_to(1 - p.working.max_exponent)) || TreeNode::breaks_down(p);

@@ -16,6 +16,7 @@
 #include "oracles/filter/near_filter.h"
 #include "oracles/rules/exponentials.h"
 #include "oracles/rules/rules.h"
+#include "oracles/rules/totals.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -659,7 +660,7 @@ class Attended final : public AttentionAnswer {
       (v[j].negative ? has_least : has_most) |= is_infinite(v[j]);
       if (!is_nan(v[j]) && !weighs(row, j)) return unscored("an infinity whose weight may vanish");
     }
-    if ((has_least || has_most) && !(sizes < std::ldexp(1.0, format_of(dtype()).max_exponent - 1)))
+    if ((has_least || has_most) && !(sizes < summable(dtype())))
       return unscored("an infinity beside what may overflow");
     Said out = has_nan || (has_least && has_most) ? Said(exactly(nan(), dtype()))
                : has_least || has_most            ? Said(exactly(infinity(has_least), dtype()))

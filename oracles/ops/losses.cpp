@@ -6,6 +6,7 @@
 #include "oracles/families/axis.h"
 #include "oracles/families/normalized.h"
 #include "oracles/rules/rules.h"
+#include "oracles/rules/totals.h"
 
 #include <algorithm>
 #include <cmath>
@@ -149,7 +150,7 @@ class LossAnswer final : public TreeAnswer {
     }
     if (has_open || (has_negative && call_.text("reduction") == "mean"))
       return unscored("infinities by way of what may be anything");
-    if (!(sizes < std::ldexp(1.0, format_of(dtype()).max_exponent - 1))) return unscored("a partial sum may overflow");
+    if (!(sizes < summable(dtype()))) return unscored("a partial sum may overflow");
     return exactly(has_least && has_most ? nan() : infinity(has_least), dtype());
   }
 

@@ -65,7 +65,8 @@ ElementValue sum(const ElementPoint& p) {
   const Ratio most = abs(divided({a.most() + b.most(), 1}, c_scale)) + Ratio{{std::abs(zero), 0}, 1};
   const bool is_exact = is_plain(a.scale) && is_plain(b.scale) && is_plain(c_scale);  // 9 bits and 2^±16 are in 24
   const Ratio slack = is_exact ? Ratio() : units_of_f32(most, 9) + Ratio{Dyadic::power_of_two(-120), 1};
-  if (!(most < Ratio{Dyadic::power_of_two(100), 1})) return unscored("a part of the sum may overflow");
+  if (!(most < Ratio{Dyadic::power_of_two(100), 1}) || c_scale.is_subnormal(format_of(DType::f32)))
+    return unscored("a part of the sum, or 1 over the scale, may overflow");
   const DType type = type_of(p);
   return in_either_order(
       type, [&](const Requantizing& how) { return within(how, v, slack, zero); },

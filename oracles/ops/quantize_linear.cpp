@@ -131,6 +131,9 @@ ElementValue quantized(const ElementPoint& p) {
   const DType division = division_type(p);
   if ((s.is_finite() && loses(division, s)) || (x.is_finite() && !rounded(ratio(x), format_of(division)).is_finite()))
     return unscored("x or the scale leaves the range of the type of the division");
+  const Ratio most{format_of(division).overflow_threshold(), 1};
+  if (s.is_finite() && !s.is_zero() && !(divided(one, without_sign(s)) < most))
+    return unscored("1 over the scale leaves the range of the type of the division");
   const Dyadic least = Dyadic::power_of_two(format_of(division).min_exponent);
   if (s.is_zero() && x.is_finite() && !x.is_zero() && abs(x.value()) < least) return unscored("x may vanish beside 0");
   if (!x.is_finite() || !s.is_finite() || s.is_zero()) return special_quotient(p);

@@ -29,7 +29,7 @@ struct GroupPoint {
   bool may_overflow() const {
     double sizes = 0;
     for (const Scalar& each : x) sizes += each.is_finite() ? std::abs(each.as_double()) : 0;
-    return !(sizes < std::ldexp(1.0, format_of(dtype).max_exponent - 1));
+    return !(sizes < summable(dtype));
   }
 };
 

@@ -4,9 +4,9 @@
 #include "oracles/exact/operands.h"
 #include "oracles/families/normalized.h"
 #include "oracles/rules/rules.h"
+#include "oracles/rules/totals.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace assay::oracles {
 namespace {
@@ -75,8 +75,7 @@ class RotatedAnswer final : public TreeAnswer {
     if (has_nan || (has_least && has_most)) return exactly(nan(), dtype());
     if (vanishes) return unscored("a subnormal meets an infinity");
     if (terms.size() == all.size()) return terms[0] + terms[1];
-    const double limit = std::ldexp(1.0, format_of(dtype()).max_exponent - 1);
-    if (std::ranges::any_of(terms, [&](const Tree& each) { return !(each->size() < limit); }))
+    if (std::ranges::any_of(terms, [&](const Tree& each) { return !(each->size() < summable(dtype())); }))
       return unscored("a product may overflow beside an infinity");
     return exactly(infinity(has_least), dtype());
   }

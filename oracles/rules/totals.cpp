@@ -188,6 +188,8 @@ std::variant<Element, std::unique_ptr<Expression>> product(const std::vector<Sca
   return exactly(infinity(is_negative), dtype);
 }
 
+double summable(DType type) { return std::ldexp(1.0, format_of(type).max_exponent - 1); }
+
 std::optional<int> certain_sign(const std::vector<Scalar>& x, DType type) {
   const Terms terms(x, false);
   const double sum = at_least(abs(terms.sum)) / raised;

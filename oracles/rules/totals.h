@@ -30,6 +30,9 @@ std::unique_ptr<Expression> total(Total of, const std::vector<Scalar>& x, bool o
 // Of floats: an element where the product is no number, or nobody can say whether it is.
 std::variant<Element, std::unique_ptr<Expression>> product(const std::vector<Scalar>& x, DType dtype);
 
+// Returns what sizes may add up to where no partial sum overflows, in any order.
+double summable(DType type);
+
 // Returns the sign of a sum where every evaluation at L2 has it: below 0, 0 or beyond; none where that is not certain.
 std::optional<int> certain_sign(const std::vector<Scalar>& x, DType type);
 

@@ -161,6 +161,11 @@ TEST_CASE("What a backend rounds or moves as no text forbids is contested, below
   // 1 over the norm overflows, the share does not.
   const char* const tiny = "LpNormalization-22 opset=22 ir=10 input=bf16[1]~hold:0x1p-130 p=1";
   CHECK(state_of(tiny, std::numeric_limits<double>::infinity()) == State::unscored);
+  CHECK(state_of("QuantizeLinear-13 opset=13 ir=8 x=f32[1]~hold:0x1p-129 y_scale=f32[]~hold:0x1p-130", 255) ==
+        State::unscored);
+  CHECK(state_of("com.microsoft:QLinearAdd-1 opset=1 ir=8 A=u8[1]~hold:3 A_scale=f32[]~hold:0x1p-130 B=u8[1]~hold:4 "
+                 "B_scale=f32[]~hold:0x1p-130 C_scale=f32[]~hold:0x1p-130",
+                 255) == State::unscored);
   // What meets an infinity may be 0 before it does: a quotient, what alpha scales, a subnormal weight.
   for (const char* const text :
        {"ai.onnx.preview.training:Adagrad-1 opset=1 ir=8 R=f32[]~hold:inf T=i64[]~hold:0 inputs_0=f32[1]~hold:1 "

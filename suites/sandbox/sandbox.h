@@ -37,7 +37,7 @@ struct Usage {
 };
 
 using QueuedTimes = std::map<pid_t, std::chrono::nanoseconds>;
-// Returns what the thread has stood in line since that stood there longest.
+// Returns how long the thread stood in line in between that stood there longest.
 std::chrono::nanoseconds longest_queued(const QueuedTimes& before, const QueuedTimes& now);
 
 struct SpawnOptions {

@@ -327,8 +327,9 @@ bool Worker::is_introduced_on_stdout(Exchange& exchange) {
   return true;
 }
 
-// Deadline: the time in which a worker stands in line for a processor does not count, so that no machine with too much
-// to do makes a hang of it; eight times the limit is the end. Who answers within an eighth of it costs no look at that.
+// Deadline: ends the wait for an answer, and does not count the time in which the worker stands in line for a
+// processor, so that no machine with too much to do makes a hang of it; eight times the limit is the end. An answer
+// within an eighth of the limit costs no look at that.
 class Worker::Deadline {
  public:
   Deadline(const Process& process, std::chrono::milliseconds limit)
