@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t seed = 1;
 
 // Per operator version and type of its first input: 43 pairs of those.
-std::uint64_t draws() { return count(150, 2'000); }
+std::uint64_t draws() { return thinned(count(150, 2'000)); }
 
 // One spatial axis, with what decides how the inference counts its windows.
 struct Situation {
@@ -361,7 +361,8 @@ TEST_CASE("Inference: on legal cases definition, oracle and ONNX agree on the sh
   for (std::size_t i = 0; i < defects().size(); ++i) {
     INFO(defects()[i].ruling << ", " << defects()[i].what);
     // Without a window a case is not legal, so the other defects are met by the next test.
-    CHECK((tally.seen[i] > 0) == defects()[i].meets_legal_cases);
+    const bool is_seen = tally.seen[i] > 0;
+    if (is_seen || one_in() == 1) CHECK(is_seen == defects()[i].meets_legal_cases);
   }
   WARN("legal cases: " << printed(tally));
 }
@@ -380,7 +381,7 @@ TEST_CASE("Inference: where no window fits, ONNX declares phantom windows or neg
   });
   for (std::size_t i = 0; i < defects().size(); ++i) {
     INFO(defects()[i].ruling << ", " << defects()[i].what);
-    if (!defects()[i].meets_legal_cases) CHECK(tally.seen[i] > 0);
+    if (!defects()[i].meets_legal_cases && one_in() == 1) CHECK(tally.seen[i] > 0);
   }
   WARN("cases without a window: " << printed(tally));
 }

@@ -3,6 +3,7 @@
 
 #include "generators/generators.h"
 #include "reference/sequence.h"
+#include "reference/testing/run_size.h"
 #include "suites/sandbox/process.h"
 
 #include <catch2/catch.hpp>
@@ -172,6 +173,7 @@ TEST_CASE("a selection is exactly that part of the whole suite", "[suite]") {
   whole.seed = 3;
   whole.generated = 900;
   for (const auto length : {Length::standard, Length::abridged}) {
+    if (length == Length::standard && one_in() > 1) continue;  // of which more is planned
     whole.length = length;
     const Suite all = plan("suites", whole);
     Int types = 0;
