@@ -8,7 +8,6 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <sched.h>
@@ -281,12 +280,11 @@ TEST_CASE("Worker: a worker that stands in line for a processor is not late", "[
   for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
     if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
   REQUIRE(::sched_setaffinity(0, sizeof(one), &one) == 0);  // of this thread, and of what it starts
-  std::atomic<bool> is_over = false;
-  std::vector<std::thread> others;
-  for (int i = 0; i < 4; ++i)
-    others.emplace_back([&] {
-      while (!is_over) continue;
-    });
+  std::vector<std::unique_ptr<Worker>> others;  // sessions of their own, of which each has its share of the processor
+  for (int i = 0; i < 4; ++i) {
+    others.push_back(std::make_unique<Worker>("liar", liar()));
+    others.back()->submit(submit("loops"));
+  }
   for (const Isolation isolation : {Isolation::pid_namespace, Isolation::subreaper}) {
     Worker worker("liar", liar(), {.run = 1s, .isolation = isolation});
     const auto start = std::chrono::steady_clock::now();
@@ -294,8 +292,6 @@ TEST_CASE("Worker: a worker that stands in line for a processor is not late", "[
     CHECK(std::chrono::steady_clock::now() - start > 1200ms);  // at a fifth of the speed
     check(worker, {"hangs", Kind::timed_out, "no answer within 1 s"});
   }
-  is_over = true;
-  for (std::thread& other : others) other.join();
   ::sched_setaffinity(0, sizeof(all), &all);
 }
 
