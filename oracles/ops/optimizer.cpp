@@ -173,7 +173,7 @@ class UpdateAnswer final : public TreeAnswer {
     return chosen(updated(Terms<Tree>{operand(rate), operand(x), operand(g), operand(v), operand(last), t}));
   }
 
-  // An infinity or NaN beside numbers; a coefficient of 0 may leave it out.
+  // Tells what becomes of an infinity or NaN beside numbers; a coefficient of 0 may leave it out.
   TreeValue of_no_number(const std::vector<Scalar>& all, Int t) const {
     const auto is_left_out = [&](const char* name) {
       return call_.definition().attribute(name) && stated(name).is_zero();

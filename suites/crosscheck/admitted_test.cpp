@@ -166,7 +166,7 @@ TEST_CASE("What a backend rounds or moves as no text forbids is contested, below
   CHECK(state_of("com.microsoft:QLinearAdd-1 opset=1 ir=8 A=u8[1]~hold:3 A_scale=f32[]~hold:0x1p-130 B=u8[1]~hold:4 "
                  "B_scale=f32[]~hold:0x1p-130 C_scale=f32[]~hold:0x1p-130",
                  255) == State::unscored);
-  // What meets an infinity may be 0 before it does: a quotient, what alpha scales, a subnormal weight.
+  // Admits NaN where what meets an infinity may be 0 before it does: a quotient, what alpha scales, a subnormal weight.
   for (const char* const text :
        {"ai.onnx.preview.training:Adagrad-1 opset=1 ir=8 R=f32[]~hold:inf T=i64[]~hold:0 inputs_0=f32[1]~hold:1 "
         "inputs_1=f32[1]~hold:0x1p-149 inputs_2=f32[1]~hold:9 outputs=outputs_1",

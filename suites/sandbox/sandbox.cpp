@@ -370,12 +370,12 @@ void Sandbox::signal(pid_t descendant, int number) const {
 
 std::string Sandbox::stat_of(pid_t descendant) const { return content(proc_.number(), folder_of(descendant) + "stat"); }
 
-// Below proc_ or, where that is not open, from the root.
+// Returns the folder of a descendant, below proc_ or, where that is not open, from the root.
 std::string Sandbox::folder_of(pid_t descendant) const {
   return (proc_.is_open() ? "" : "/proc/") + std::to_string(descendant) + "/";
 }
 
-// The second number of /proc/…/schedstat is that of nanoseconds.
+// Reads the second number of each /proc/…/schedstat, which counts nanoseconds.
 QueuedTimes Sandbox::queued() const {
   QueuedTimes all;
   for (const pid_t descendant : descendants()) {
